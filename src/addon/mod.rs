@@ -1,0 +1,1 @@
+//! The only N-API code.

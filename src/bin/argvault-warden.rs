@@ -1,0 +1,3 @@
+//! The warden's entry point.
+
+fn main() {}

@@ -1,0 +1,85 @@
+//! A JavaScript value, as far as options need one.
+
+use std::fmt::Write as _;
+
+/// What a caller passed. Objects keep their own enumerable keys in order; what can't be an option
+/// (symbols, class instances, …) stays as the name of its kind, for the message.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// `undefined`, or not given.
+    Absent,
+    /// `null`.
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// A number, unchecked: it may be NaN, infinite or a fraction.
+    Number(f64),
+    /// A string without lone surrogates.
+    Text(String),
+    /// A string with a lone surrogate: no bytes stand for it.
+    BrokenText,
+    /// A `Buffer` or another `Uint8Array`.
+    Bytes(Vec<u8>),
+    /// An array.
+    List(Vec<Value>),
+    /// A plain object's own enumerable keys, in order.
+    Record(Vec<(String, Value)>),
+    /// A function: only its presence can be checked here.
+    Function,
+    /// Anything else, by the name of its kind ("a symbol", "a BigInt", "an object nested too deeply", …).
+    Other(&'static str),
+}
+
+impl Value {
+    /// What stands in a message: the kind, with the value where it is short.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Absent => "undefined".into(),
+            Self::Null => "null".into(),
+            Self::Bool(value) => format!("the boolean {value}"),
+            Self::Number(value) => format!("the number {value}"),
+            Self::Text(text) => format!("the string {}", quoted(text)),
+            Self::BrokenText => "a string with a lone surrogate".into(),
+            Self::Bytes(bytes) => format!("{} bytes", bytes.len()),
+            Self::List(_) => "an array".into(),
+            Self::Record(_) => "an object".into(),
+            Self::Function => "a function".into(),
+            Self::Other(kind) => (*kind).into(),
+        }
+    }
+}
+
+/// `text` in quotes for a message: control characters escaped, cut after 80 characters.
+pub fn quoted(text: &str) -> String {
+    const SHOWN: usize = 80;
+    let mut out = String::from("\"");
+    for (at, c) in text.chars().enumerate() {
+        if at == SHOWN {
+            out.push('…');
+            break;
+        }
+        match c {
+            '"' | '\\' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c if c.is_control() => {
+                let _ = write!(out, "{}", c.escape_default());
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quoted_text_is_one_bounded_line() {
+        assert_eq!(quoted("a\n\"b\"\u{1b}"), r#""a\n\"b\"\u{1b}""#);
+        assert_eq!(quoted(&"x".repeat(100)).chars().count(), 83);
+    }
+}

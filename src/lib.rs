@@ -1,0 +1,28 @@
+//! argvault runs commands for a model without a shell.
+//!
+//! A stage imports earlier stages only:
+//!
+//! | layer | what it owns |
+//! |---|---|
+//! | [`limits`], [`input`], [`os`] | defaults and ceilings; values as a caller gave them; the kernel seam |
+//! | [`policy`] | pure decisions: argv, patterns, environment, budgets |
+//! | [`sandbox`], [`program`] | proofs that hold descriptors: where it runs, what runs |
+//! | [`vault`] | what was started, every byte, how it ended |
+//! | [`warden`] | what runs outside the host: warden, keeper, capture, tree |
+//! | [`supervisor`] | the host's side of the warden: live commands, kill, wait |
+//! | [`host`] | the composition root: the only file that knows the whole order |
+//! | `addon` | the only N-API code |
+
+#[cfg(feature = "addon")]
+mod addon;
+pub mod error;
+pub mod host;
+pub mod input;
+pub mod limits;
+pub mod os;
+pub mod policy;
+pub mod program;
+pub mod sandbox;
+pub mod supervisor;
+pub mod vault;
+pub mod warden;

@@ -1,0 +1,1 @@
+//! The kernel seam: the only place with unsafe code. Each function wraps one kernel facility and names its source.
