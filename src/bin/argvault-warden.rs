@@ -1,3 +1,10 @@
-//! The warden's entry point.
+//! The warden's entry point. The addon starts it with a socket as standard input; it is of no use by hand.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match argvault::warden::warden::run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}

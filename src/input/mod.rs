@@ -7,5 +7,5 @@
 mod fields;
 mod value;
 
-pub use fields::{Field, Fields, InputError};
+pub use fields::{Field, Fields, InputError, nearest};
 pub use value::{Value, quoted};

@@ -1,1 +1,7 @@
-//! The vault.
+//! The vault: what was started, every byte, how it ended. The only truth about output, for this process and later ones.
+
+pub mod error;
+pub mod id;
+pub mod layout;
+pub mod record;
+pub mod store;

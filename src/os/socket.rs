@@ -1,0 +1,108 @@
+//! Local stream sockets that carry descriptors (`unix(7)`).
+
+use nix::sys::socket::{
+    AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg, sendmsg,
+    socketpair,
+};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+
+/// Most descriptors in one message here; the kernel's own ceiling is 253 (`SCM_MAX_FD`, `unix(7)`).
+pub const MAX_DESCRIPTORS: usize = 8;
+
+/// Two connected stream sockets, both close-on-exec.
+pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
+    let (a, b) = socketpair(AddressFamily::Unix, SockType::Stream, None, SockFlag::SOCK_CLOEXEC)?;
+    Ok((UnixStream::from(a), UnixStream::from(b)))
+}
+
+/// Sends the beginning of `bytes` with `descriptors` on its first byte, without waiting and without SIGPIPE.
+/// Says how many bytes went; the descriptors went with the first of them.
+pub fn send(socket: &impl AsRawFd, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<usize> {
+    let raw: Vec<RawFd> = descriptors.iter().map(AsRawFd::as_raw_fd).collect();
+    let control = [ControlMessage::ScmRights(&raw)];
+    let control: &[ControlMessage<'_>] = if raw.is_empty() { &[] } else { &control };
+    let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
+    loop {
+        match sendmsg::<()>(socket.as_raw_fd(), &[IoSlice::new(bytes)], control, flags, None) {
+            Err(nix::errno::Errno::EINTR) => {}
+            sent => return Ok(sent?),
+        }
+    }
+}
+
+/// What one receive brought.
+#[derive(Debug)]
+pub struct Received {
+    /// Bytes at the beginning of the buffer; 0 is the end of the stream.
+    pub bytes: usize,
+    /// Descriptors, close-on-exec.
+    pub descriptors: Vec<OwnedFd>,
+    /// Descriptors were lost: too many for the buffer, or for this process (`MSG_CTRUNC`, `recvmsg(2)`).
+    pub descriptors_lost: bool,
+}
+
+/// Receives what is there into `buffer`, with any descriptors. `wait` says whether to wait for the first byte.
+pub fn receive(socket: &impl AsRawFd, buffer: &mut [u8], wait: bool) -> io::Result<Received> {
+    let mut control = nix::cmsg_space!([RawFd; MAX_DESCRIPTORS]);
+    let mut flags = MsgFlags::MSG_CMSG_CLOEXEC;
+    if !wait {
+        flags |= MsgFlags::MSG_DONTWAIT;
+    }
+    let mut slices = [IoSliceMut::new(buffer)];
+    let message = loop {
+        match recvmsg::<()>(socket.as_raw_fd(), &mut slices, Some(&mut control), flags) {
+            Err(nix::errno::Errno::EINTR) => {}
+            received => break received?,
+        }
+    };
+    let mut descriptors = Vec::new();
+    let descriptors_lost = message.flags.contains(MsgFlags::MSG_CTRUNC);
+    // `cmsgs` refuses a truncated list, though the kernel has installed those that fit: the iterator is asked only
+    // when the list is whole, and a truncated one ends this connection's use anyway.
+    if let Ok(list) = message.cmsgs() {
+        for entry in list {
+            if let ControlMessageOwned::ScmRights(raw) = entry {
+                for fd in raw {
+                    // SAFETY: the kernel has just installed `fd` in this process for this message; nobody else
+                    // knows of it.
+                    #[expect(unsafe_code, reason = "taking ownership of a received descriptor")]
+                    descriptors.push(unsafe { OwnedFd::from_raw_fd(fd) });
+                }
+            }
+        }
+    }
+    Ok(Received { bytes: message.bytes, descriptors, descriptors_lost })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read as _, Seek as _, Write as _};
+    use std::os::fd::AsFd as _;
+
+    #[test]
+    fn descriptors_arrive_with_the_first_byte() {
+        let (a, b) = pair().unwrap();
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"kept").unwrap();
+        assert_eq!(send(&a, b"xy", &[file.as_fd()]).unwrap(), 2);
+        let mut buffer = [0; 16];
+        let mut received = receive(&b, &mut buffer, true).unwrap();
+        assert_eq!((received.bytes, received.descriptors.len(), received.descriptors_lost), (2, 1, false));
+        let mut same = std::fs::File::from(received.descriptors.remove(0));
+        same.rewind().unwrap();
+        let mut text = String::new();
+        same.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "kept");
+    }
+
+    #[test]
+    fn a_closed_end_reads_as_the_end() {
+        let (a, b) = pair().unwrap();
+        drop(a);
+        assert_eq!(receive(&b, &mut [0; 4], true).unwrap().bytes, 0);
+        assert_eq!(send(&b, b"x", &[]).unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+    }
+}

@@ -1,0 +1,261 @@
+//! Starting a program from a keeper: `clone(CLONE_VM | CLONE_VFORK)`, a fixed set-up, exec.
+//!
+//! The child shares the parent's memory until it has exec'd or ended, and the parent waits for that
+//! (`clone(2)`), so the stage and errno of a failure come back through memory, without a pipe.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::io;
+use std::os::fd::{AsRawFd as _, BorrowedFd, RawFd};
+
+use super::process::Pid;
+
+/// What to exec.
+#[derive(Debug, Clone, Copy)]
+pub enum Executable<'a> {
+    /// By path.
+    Path(&'a CStr),
+    /// The very file behind a descriptor (`execveat(2)` with `AT_EMPTY_PATH`). Only for binaries: a script's
+    /// interpreter would be handed a path that close-on-exec takes away.
+    Descriptor(BorrowedFd<'a>),
+}
+
+/// One `setrlimit(2)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResourceLimit {
+    /// `RLIMIT_…`.
+    pub resource: libc::__rlimit_resource_t,
+    /// Soft limit.
+    pub soft: u64,
+    /// Hard limit.
+    pub hard: u64,
+}
+
+/// Everything that the child needs, made before it exists.
+#[derive(Debug)]
+pub struct Program<'a> {
+    /// What to exec.
+    pub executable: Executable<'a>,
+    /// argv, not empty.
+    pub argv: &'a [CString],
+    /// The whole environment, `NAME=VALUE`.
+    pub env: &'a [CString],
+    /// Where it runs.
+    pub cwd: BorrowedFd<'a>,
+    /// Its standard input, output and error. None of them may be descriptor 0, 1 or 2.
+    pub stdio: [BorrowedFd<'a>; 3],
+    /// Limits, set in order.
+    pub limits: &'a [ResourceLimit],
+    /// File mode creation mask.
+    pub umask: libc::mode_t,
+    /// `cgroup.procs` of the leaf to enter, opened for writing.
+    pub cgroup: Option<BorrowedFd<'a>>,
+}
+
+/// Where a start failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Stage {
+    /// The child could not be made at all.
+    Clone,
+    /// A new session or the parent-death signal.
+    Session,
+    /// A resource limit.
+    Limit,
+    /// The cgroup.
+    Cgroup,
+    /// The working directory.
+    Cwd,
+    /// Standard input, output or error.
+    Stdio,
+    /// The program itself.
+    Exec,
+}
+
+/// Why no program runs.
+#[derive(Debug)]
+pub struct SpawnFailure {
+    /// How far it got.
+    pub stage: Stage,
+    /// What the kernel said.
+    pub error: io::Error,
+}
+
+/// What parent and child share.
+struct Shared {
+    executable: *const c_char,
+    descriptor: RawFd,
+    argv: *const *const c_char,
+    env: *const *const c_char,
+    cwd: RawFd,
+    stdio: [RawFd; 3],
+    limits: *const ResourceLimit,
+    limit_count: usize,
+    umask: libc::mode_t,
+    cgroup: RawFd,
+    parent: Pid,
+    // Written by the child, read by the parent after the child is done with this memory.
+    stage: c_int,
+    errno: c_int,
+}
+
+/// The child's stack. It calls a few system-call wrappers of libc, none of which needs more than a page or two.
+const STACK_BYTES: usize = 64 * 1024;
+
+/// Starts `program` as a child of this single-threaded process. It leads its own session, has default signal
+/// dispositions and an empty mask, no descriptor but 0 to 2, and is killed when this process ends
+/// (`PR_SET_PDEATHSIG(2const)`).
+pub fn spawn(program: &Program<'_>) -> Result<Pid, SpawnFailure> {
+    let argv = pointers(program.argv);
+    let env = pointers(program.env);
+    let (path, descriptor) = match program.executable {
+        Executable::Path(path) => (path.as_ptr(), -1),
+        Executable::Descriptor(fd) => (c"".as_ptr(), fd.as_raw_fd()),
+    };
+    let mut shared = Shared {
+        executable: path,
+        descriptor,
+        argv: argv.as_ptr(),
+        env: env.as_ptr(),
+        cwd: program.cwd.as_raw_fd(),
+        stdio: program.stdio.map(|fd| fd.as_raw_fd()),
+        limits: program.limits.as_ptr(),
+        limit_count: program.limits.len(),
+        umask: program.umask,
+        cgroup: program.cgroup.map_or(-1, |fd| fd.as_raw_fd()),
+        parent: nix::unistd::getpid().as_raw(),
+        stage: Stage::Exec as c_int,
+        errno: 0,
+    };
+    let mut stack = vec![0_u128; STACK_BYTES / size_of::<u128>()];
+    // SAFETY: one past the end of the allocation, which clone takes as the top of a stack that grows down; u128
+    // gives the 16 bytes of alignment that the ABI asks for.
+    #[expect(unsafe_code, reason = "the top of the child's stack")]
+    let top = unsafe { stack.as_mut_ptr().add(stack.len()) };
+    // SAFETY: CLONE_VFORK suspends this thread until the child has exec'd or ended, so `stack`, `shared` and all
+    // that it points to outlive the child's use of them. The process has no other thread and no signal handler
+    // that the child could run. `child` calls only async-signal-safe functions and never returns to this stack.
+    #[expect(unsafe_code, reason = "clone(2)")]
+    let pid = unsafe {
+        libc::clone(
+            child,
+            top.cast(),
+            libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD,
+            (&raw mut shared).cast(),
+        )
+    };
+    if pid < 0 {
+        return Err(SpawnFailure { stage: Stage::Clone, error: io::Error::last_os_error() });
+    }
+    // SAFETY: `shared` is alive; volatile, because the child wrote it behind the compiler's back.
+    #[expect(unsafe_code, reason = "reading what the child wrote")]
+    let (errno, stage) =
+        unsafe { ((&raw const shared.errno).read_volatile(), (&raw const shared.stage).read_volatile()) };
+    if errno == 0 {
+        return Ok(pid);
+    }
+    let _ = super::process::reap(pid);
+    let stage = [Stage::Session, Stage::Limit, Stage::Cgroup, Stage::Cwd, Stage::Stdio]
+        .into_iter()
+        .find(|known| *known as c_int == stage)
+        .unwrap_or(Stage::Exec);
+    Err(SpawnFailure { stage, error: io::Error::from_raw_os_error(errno) })
+}
+
+fn pointers(strings: &[CString]) -> Vec<*const c_char> {
+    strings.iter().map(|s| s.as_ptr()).chain([std::ptr::null()]).collect()
+}
+
+/// Runs in the child, on its own stack, in the parent's memory. Allocates nothing, locks nothing.
+extern "C" fn child(argument: *mut c_void) -> c_int {
+    // SAFETY: `spawn` passes its `Shared`, alive until this process has exec'd or ended, and the parent is suspended
+    // meanwhile. All pointers in it are valid and NUL-terminated as the calls below need them. Every call is
+    // async-signal-safe or a plain system call.
+    #[expect(unsafe_code, reason = "the child between clone and exec")]
+    unsafe {
+        let shared = argument.cast::<Shared>();
+        let stage = set_up(&*shared);
+        let errno = *libc::__errno_location();
+        (&raw mut (*shared).stage).write_volatile(stage as c_int);
+        (&raw mut (*shared).errno).write_volatile(if errno == 0 { libc::EINVAL } else { errno });
+        libc::_exit(127)
+    }
+}
+
+/// Returns only when something failed, with `errno` set.
+///
+/// # Safety
+/// Only in the child that [`spawn`] makes, with its `Shared`.
+#[expect(unsafe_code, reason = "see `child`")]
+unsafe fn set_up(shared: &Shared) -> Stage {
+    // SAFETY: numbers only, or pointers that `spawn` keeps valid.
+    unsafe {
+        if libc::setsid() < 0 || libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
+            return Stage::Session;
+        }
+        // The parent may have ended before the signal was asked for.
+        if libc::getppid() != shared.parent {
+            libc::_exit(127);
+        }
+        for signal in 1..=64 {
+            // Fails for SIGKILL, SIGSTOP and the two that libc keeps for itself; none of them can be ignored.
+            libc::signal(signal, libc::SIG_DFL);
+        }
+        for at in 0..shared.limit_count {
+            let limit = *shared.limits.add(at);
+            let value = libc::rlimit { rlim_cur: limit.soft, rlim_max: limit.hard };
+            if libc::setrlimit(limit.resource, &raw const value) != 0 {
+                return Stage::Limit;
+            }
+        }
+        if shared.cgroup >= 0 && libc::write(shared.cgroup, c"0".as_ptr().cast(), 1) != 1 {
+            return Stage::Cgroup;
+        }
+        if libc::fchdir(shared.cwd) != 0 {
+            return Stage::Cwd;
+        }
+        for (to, from) in shared.stdio.iter().enumerate() {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "0, 1 or 2")]
+            if libc::dup2(*from, to as c_int) < 0 {
+                return Stage::Stdio;
+            }
+        }
+        libc::umask(shared.umask);
+        close_all_but(shared.descriptor);
+        let mut none = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+        libc::sigemptyset(none.as_mut_ptr());
+        libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
+        *libc::__errno_location() = 0;
+        if shared.descriptor < 0 {
+            libc::execve(shared.executable, shared.argv, shared.env);
+        } else {
+            libc::syscall(
+                libc::SYS_execveat,
+                shared.descriptor,
+                shared.executable,
+                shared.argv,
+                shared.env,
+                libc::AT_EMPTY_PATH,
+            );
+        }
+        Stage::Exec
+    }
+}
+
+/// Closes 3 and up but `kept`, which is close-on-exec. The table is the child's own: `CLONE_FILES` was not asked.
+///
+/// # Safety
+/// Only in the child that [`spawn`] makes.
+#[expect(unsafe_code, reason = "see `child`")]
+unsafe fn close_all_but(kept: RawFd) {
+    // SAFETY: numbers only. An error (before Linux 5.9) leaves descriptors that are all close-on-exec.
+    unsafe {
+        if kept < 3 {
+            libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0);
+            return;
+        }
+        if kept > 3 {
+            libc::syscall(libc::SYS_close_range, 3, kept - 1, 0);
+        }
+        libc::syscall(libc::SYS_close_range, kept + 1, libc::c_uint::MAX, 0);
+    }
+}

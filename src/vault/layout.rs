@@ -1,0 +1,82 @@
+//! The names inside a task's folder, and the writing of an outcome. The keeper and the warden link this, so it
+//! stays free of everything that only readers need.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::FileExt as _;
+
+use super::record::Outcome;
+
+/// What was started.
+pub const COMMAND: &str = "command.json";
+/// The outcome.
+pub const RECORD: &str = "record.json";
+/// The outcome to be: reserved blocks, and the lock that says "live". Renamed to [`RECORD`].
+pub const PENDING: &str = "record.pending";
+/// Standard output.
+pub const STDOUT: &str = "stdout";
+/// Standard error.
+pub const STDERR: &str = "stderr";
+/// Where the keeper listens while the command is live.
+pub const CONTROL: &str = "control.sock";
+
+/// Marks the reserved record: from here on a program may be running.
+pub fn mark_started(pending: &File) -> io::Result<()> {
+    pending.write_all_at(b"\n", 0)
+}
+
+/// Whether [`mark_started`] was called: if not, nothing ran.
+pub fn is_marked_started(pending: &File) -> io::Result<bool> {
+    Ok(pending.metadata()?.len() > 0)
+}
+
+/// Writes the outcome into the reserved blocks and gives it its name, which no reader has seen before: the new
+/// name appears with the whole content or not at all.
+pub fn store_outcome(folder: &impl AsFd, pending: &File, outcome: &Outcome, sync: bool) -> io::Result<()> {
+    let bytes = serde_json::to_vec(outcome)?;
+    pending.write_all_at(&bytes, 0)?;
+    pending.set_len(bytes.len() as u64)?;
+    if sync {
+        pending.sync_all()?;
+    }
+    nix::fcntl::renameat(folder.as_fd(), PENDING, folder.as_fd(), RECORD)?;
+    if sync {
+        nix::unistd::fsync(folder.as_fd())?;
+    }
+    Ok(())
+}
+
+/// The size of a file in a task's folder; 0 where it can't be told.
+pub fn size_of(folder: &impl AsFd, name: &str) -> u64 {
+    let flags = nix::fcntl::AtFlags::AT_SYMLINK_NOFOLLOW;
+    nix::sys::stat::fstatat(folder.as_fd(), name, flags)
+        .map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or(0))
+}
+
+/// The task that a folder belongs to: its name.
+pub fn task_of(folder: &impl AsRawFd) -> String {
+    let path = std::fs::read_link(format!("/proc/self/fd/{}", folder.as_raw_fd())).unwrap_or_default();
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::Cause;
+    use super::*;
+
+    #[test]
+    fn an_outcome_replaces_the_mark_and_takes_its_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = File::open(dir.path()).unwrap();
+        let pending = File::create_new(dir.path().join(PENDING)).unwrap();
+        assert!(!is_marked_started(&pending).unwrap());
+        mark_started(&pending).unwrap();
+        assert!(is_marked_started(&pending).unwrap());
+        let outcome = Outcome::bare(Cause::Kill, "was killed with SIGTERM");
+        store_outcome(&folder, &pending, &outcome, true).unwrap();
+        let text = std::fs::read(dir.path().join(RECORD)).unwrap();
+        assert_eq!(serde_json::from_slice::<Outcome>(&text).unwrap(), outcome);
+        assert!(!dir.path().join(PENDING).exists());
+    }
+}

@@ -1,0 +1,266 @@
+//! The vault's directory: opening it, making a task's folder, finding it again.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, openat};
+use nix::sys::stat::{Mode, mkdirat};
+
+use super::error::VaultError;
+use super::id::{Stream, TaskId};
+use super::layout;
+use super::record::{CommandFile, Outcome};
+use crate::limits;
+use crate::os::file;
+
+const DIRECTORY: OFlag =
+    OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_CLOEXEC).union(OFlag::O_NOFOLLOW);
+const NEW_FILE: OFlag = OFlag::O_RDWR.union(OFlag::O_CREAT).union(OFlag::O_EXCL).union(OFlag::O_CLOEXEC);
+const EXISTING: OFlag = OFlag::O_RDONLY.union(OFlag::O_CLOEXEC).union(OFlag::O_NOFOLLOW);
+const OWN_FILE: Mode = Mode::S_IRUSR.union(Mode::S_IWUSR);
+
+/// An open vault: a directory of this user that nobody else may write.
+#[derive(Debug)]
+pub struct Vault {
+    dir: OwnedFd,
+    path: PathBuf,
+}
+
+/// A task's folder with the descriptors that its keeper will need.
+#[derive(Debug)]
+pub struct NewTask {
+    /// The folder.
+    pub folder: OwnedFd,
+    /// The reserved record, locked: the task is live while any duplicate is open.
+    pub pending: File,
+    /// Where standard output goes.
+    pub stdout: File,
+    /// Where standard error goes.
+    pub stderr: File,
+}
+
+/// What a folder says of its task.
+#[derive(Debug)]
+pub enum Found {
+    /// A keeper, or a host's queue, has it.
+    Live,
+    /// It is over.
+    Settled(Box<Outcome>),
+    /// Nobody has it and nothing says how it ended.
+    Abandoned,
+}
+
+impl Vault {
+    /// Opens the vault at `path`, made with mode 0700 if it isn't there, parents too.
+    pub fn open(path: &Path) -> Result<Self, VaultError> {
+        let shown = || path.display().to_string();
+        let opened = |source| VaultError::Open { path: shown(), source };
+        match std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(opened(error)),
+            _ => {}
+        }
+        let dir = File::open(path).map_err(opened)?;
+        let meta = dir.metadata().map_err(opened)?;
+        let own = nix::unistd::geteuid().as_raw();
+        if !meta.is_dir() {
+            return Err(opened(io::Error::from(io::ErrorKind::NotADirectory)));
+        }
+        if meta.uid() != own {
+            return Err(VaultError::Owner { path: shown(), owner: meta.uid(), own });
+        }
+        if meta.mode() & 0o022 != 0 {
+            return Err(VaultError::Mode { path: shown(), mode: meta.mode() & 0o7777 });
+        }
+        let path = std::fs::canonicalize(path).map_err(opened)?;
+        Ok(Self { dir: dir.into(), path })
+    }
+
+    /// Where the vault is when nobody says: `$XDG_STATE_HOME/argvault`, else `~/.local/state/argvault`.
+    pub fn default_path(xdg_state_home: Option<&str>, home: Option<&str>) -> Result<PathBuf, VaultError> {
+        let absolute = |text: Option<&str>| text.map(PathBuf::from).filter(|path| path.is_absolute());
+        match (absolute(xdg_state_home), absolute(home)) {
+            (Some(state), _) => Ok(state.join("argvault")),
+            (None, Some(home)) => Ok(home.join(".local/state/argvault")),
+            (None, None) => Err(VaultError::NoPlace),
+        }
+    }
+
+    /// Its directory, resolved.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes the folder of a new task, with the record's blocks reserved and locked, and `command.json` written.
+    pub fn create(&self, task: &TaskId, command: &CommandFile) -> Result<NewTask, VaultError> {
+        let create = || -> io::Result<NewTask> {
+            mkdirat(&self.dir, task.as_str(), Mode::S_IRWXU)?;
+            let folder = openat(&self.dir, task.as_str(), DIRECTORY, Mode::empty())?;
+            let pending = new_file(&folder, layout::PENDING)?;
+            if !file::try_lock(&pending)? {
+                return Err(io::Error::from(Errno::EWOULDBLOCK));
+            }
+            file::reserve(&pending, limits::RECORD_RESERVED_BYTES)?;
+            let stdout = new_file(&folder, layout::STDOUT)?;
+            let stderr = new_file(&folder, layout::STDERR)?;
+            new_file(&folder, layout::COMMAND)?.write_all(&serde_json::to_vec(command)?)?;
+            Ok(NewTask { folder, pending, stdout, stderr })
+        };
+        create().map_err(|source| {
+            self.discard(task);
+            VaultError::Create { path: self.path.display().to_string(), source }
+        })
+    }
+
+    /// Removes the folder of a task of which nothing ran.
+    pub fn discard(&self, task: &TaskId) {
+        let _ = std::fs::remove_dir_all(self.path.join(task.as_str()));
+    }
+
+    /// A task's folder.
+    pub fn folder(&self, task: &TaskId) -> Result<OwnedFd, VaultError> {
+        openat(&self.dir, task.as_str(), DIRECTORY, Mode::empty()).map_err(|errno| match errno {
+            Errno::ENOENT | Errno::ENOTDIR | Errno::ELOOP => VaultError::UnknownTask { id: task.to_string() },
+            errno => read_error(task.as_str(), errno.into()),
+        })
+    }
+
+    /// What was started. A folder whose `command.json` isn't whole never started anything.
+    pub fn command(&self, task: &TaskId) -> Result<CommandFile, VaultError> {
+        let bytes = match read_file(&self.folder(task)?, layout::COMMAND) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            read => read.map_err(|source| read_error(task.as_str(), source))?,
+        };
+        serde_json::from_slice(&bytes).map_err(|_| VaultError::UnknownTask { id: task.to_string() })
+    }
+
+    /// How the task stands.
+    pub fn find(&self, task: &TaskId) -> Result<Found, VaultError> {
+        let folder = self.folder(task)?;
+        let outcome = || -> Result<Option<Found>, VaultError> {
+            match read_file(&folder, layout::RECORD) {
+                Ok(bytes) => match serde_json::from_slice(&bytes) {
+                    Ok(outcome) => Ok(Some(Found::Settled(Box::new(outcome)))),
+                    Err(error) => Err(read_error(task.as_str(), error.into())),
+                },
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+                Err(error) => Err(read_error(task.as_str(), error)),
+            }
+        };
+        if let Some(found) = outcome()? {
+            return Ok(found);
+        }
+        let live = match openat(&folder, layout::PENDING, EXISTING, Mode::empty()) {
+            // The lock that is got is given back at once, by closing the only descriptor.
+            Ok(pending) => !file::try_lock(&pending).map_err(|error| read_error(task.as_str(), error))?,
+            Err(Errno::ENOENT) => false,
+            Err(errno) => return Err(read_error(task.as_str(), errno.into())),
+        };
+        if live {
+            return Ok(Found::Live);
+        }
+        // It may have been settled between the two looks.
+        Ok(outcome()?.unwrap_or(Found::Abandoned))
+    }
+
+    /// A command's output stream, open for reading.
+    pub fn stream(&self, task: &TaskId, stream: Stream) -> Result<File, VaultError> {
+        let folder = self.folder(task)?;
+        match openat(&folder, stream.name(), EXISTING, Mode::empty()) {
+            Ok(fd) => Ok(fd.into()),
+            Err(Errno::ENOENT) => Err(VaultError::UnknownTask { id: task.to_string() }),
+            Err(errno) => Err(read_error(task.as_str(), errno.into())),
+        }
+    }
+}
+
+fn new_file(folder: &OwnedFd, name: &str) -> io::Result<File> {
+    Ok(openat(folder, name, NEW_FILE, OWN_FILE)?.into())
+}
+
+fn read_file(folder: &OwnedFd, name: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::from(openat(folder, name, EXISTING, Mode::empty())?).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn read_error(name: &str, source: io::Error) -> VaultError {
+    VaultError::Read { name: name.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::Cause;
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fn command(task: &TaskId) -> CommandFile {
+        CommandFile {
+            task_id: task.to_string(),
+            label: "git log".into(),
+            argv: vec!["git".into(), "log".into()],
+            cwd: "/".into(),
+            executable: "/usr/bin/git".into(),
+            session_id: None,
+            started_at: 1,
+            timeout_ms: 2,
+            max_output_bytes: 3,
+            queued: false,
+            host_pid: 4,
+        }
+    }
+
+    #[test]
+    fn a_task_is_live_while_its_record_is_locked_then_settled_or_abandoned() {
+        let dir = tempfile::tempdir().unwrap();
+        let vault = Vault::open(&dir.path().join("made/with/parents")).unwrap();
+        let task = TaskId::new().unwrap();
+        let new = vault.create(&task, &command(&task)).unwrap();
+        assert_eq!(vault.command(&task).unwrap(), command(&task));
+        assert!(matches!(vault.find(&task).unwrap(), Found::Live));
+
+        let outcome = Outcome::bare(Cause::Kill, "x");
+        layout::store_outcome(&new.folder, &new.pending, &outcome, false).unwrap();
+        assert!(matches!(vault.find(&task).unwrap(), Found::Settled(found) if *found == outcome));
+
+        let other = TaskId::new().unwrap();
+        drop(vault.create(&other, &command(&other)).unwrap());
+        assert!(matches!(vault.find(&other).unwrap(), Found::Abandoned));
+    }
+
+    #[test]
+    fn the_vault_is_private_and_stays_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("vault");
+        let vault = Vault::open(&path).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+        let task = TaskId::new().unwrap();
+        drop(vault.create(&task, &command(&task)).unwrap());
+        for name in [layout::COMMAND, layout::STDOUT, layout::STDERR, layout::PENDING] {
+            let mode = std::fs::metadata(path.join(task.as_str()).join(name)).unwrap().mode();
+            assert_eq!(mode & 0o777, 0o600, "{name}");
+        }
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o770)).unwrap();
+        assert!(matches!(Vault::open(&path), Err(VaultError::Mode { mode: 0o770, .. })));
+    }
+
+    #[test]
+    fn a_file_in_the_place_of_the_vault_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        std::fs::write(&path, "").unwrap();
+        assert!(matches!(Vault::open(&path), Err(VaultError::Open { .. })));
+    }
+
+    #[test]
+    fn unknown_tasks_are_told_as_such() {
+        let dir = tempfile::tempdir().unwrap();
+        let vault = Vault::open(dir.path()).unwrap();
+        let task = TaskId::new().unwrap();
+        assert!(matches!(vault.command(&task), Err(VaultError::UnknownTask { .. })));
+        assert!(matches!(vault.find(&task), Err(VaultError::UnknownTask { .. })));
+    }
+}

@@ -1,0 +1,281 @@
+//! From the program's pipes to the vault's files: bytes as bytes, an exact cap, nothing in memory.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use crate::limits::CAPTURE_CHUNK;
+use crate::os::file::readable_bytes;
+use crate::vault::record::Cause;
+
+/// How many chunks one wake-up takes from a pipe before others have their turn.
+const CHUNKS_PER_TURN: usize = 4;
+
+/// One of the two output streams.
+#[derive(Debug)]
+struct Stream {
+    name: &'static str,
+    /// Until its end has been read.
+    pipe: Option<File>,
+    file: File,
+    kept: u64,
+    /// The file can't be written, or the cap is reached: what still comes is read and dropped, so that the program
+    /// is not hit by SIGPIPE before it is asked to end.
+    discarding: bool,
+}
+
+/// Both streams and what bounds them.
+#[derive(Debug)]
+pub struct Capture {
+    streams: [Stream; 2],
+    cap: u64,
+    total_cap: u64,
+    buffer: Vec<u8>,
+}
+
+/// Something that ends the command.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// What it counts as.
+    pub cause: Cause,
+    /// What to tell.
+    pub error: String,
+}
+
+impl Capture {
+    /// Captures from the read ends `pipes`, which are non-blocking, into `files`.
+    pub fn new(pipes: [OwnedFd; 2], files: [File; 2], cap: u64, total_cap: Option<u64>) -> Self {
+        let [stdout_pipe, stderr_pipe] = pipes.map(File::from);
+        let [stdout, stderr] = files;
+        let stream = |name, pipe, file| Stream { name, pipe: Some(pipe), file, kept: 0, discarding: false };
+        Self {
+            streams: [stream("stdout", stdout_pipe, stdout), stream("stderr", stderr_pipe, stderr)],
+            cap,
+            total_cap: total_cap.unwrap_or(u64::MAX),
+            buffer: vec![0; CAPTURE_CHUNK],
+        }
+    }
+
+    /// What to wait on: the pipe of stream 0 or 1 while it is open.
+    pub fn pipe(&self, index: usize) -> Option<BorrowedFd<'_>> {
+        self.streams[index].pipe.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Whether anybody may still write.
+    pub fn is_open(&self) -> bool {
+        self.streams.iter().any(|stream| stream.pipe.is_some())
+    }
+
+    /// Bytes kept of stream 0 or 1.
+    pub fn kept(&self, index: usize) -> u64 {
+        self.streams[index].kept
+    }
+
+    /// Takes what stream `index` has, a few chunks at most.
+    pub fn pump(&mut self, index: usize) -> Option<Trouble> {
+        let mut first_trouble = None;
+        for _ in 0..CHUNKS_PER_TURN {
+            match self.read_once(index, CAPTURE_CHUNK) {
+                Turn::Read { full, trouble } => {
+                    first_trouble = first_trouble.or(trouble);
+                    if !full {
+                        break;
+                    }
+                }
+                Turn::Nothing => break,
+            }
+        }
+        first_trouble
+    }
+
+    /// Takes what the pipes hold now that no writer of the tree is left, without waiting for more: a process outside
+    /// the tree may hold a write end and never close it. Says whether one does.
+    pub fn drain(&mut self) -> (bool, Option<Trouble>) {
+        let mut first_trouble = None;
+        for index in 0..self.streams.len() {
+            let Some(pipe) = &self.streams[index].pipe else { continue };
+            let mut left = readable_bytes(pipe).unwrap_or(0);
+            while left > 0 {
+                let before = left;
+                let chunk = left.min(CAPTURE_CHUNK);
+                match self.read_once(index, chunk) {
+                    Turn::Read { trouble, .. } => first_trouble = first_trouble.or(trouble),
+                    Turn::Nothing => break,
+                }
+                left = before - chunk;
+            }
+            // One more read tells an end from a pipe that is merely empty.
+            if self.streams[index].pipe.is_some() {
+                self.read_once(index, 1);
+            }
+        }
+        (self.is_open(), first_trouble)
+    }
+
+    fn read_once(&mut self, index: usize, most: usize) -> Turn {
+        let stream = &mut self.streams[index];
+        let Some(pipe) = &mut stream.pipe else { return Turn::Nothing };
+        let count = match pipe.read(&mut self.buffer[..most]) {
+            Ok(0) => {
+                stream.pipe = None;
+                return Turn::Nothing;
+            }
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Turn::Nothing,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                return Turn::Read { full: true, trouble: None };
+            }
+            Err(error) => {
+                let error = format!("{} could not be read: {error}", stream.name);
+                stream.pipe = None;
+                return Turn::Read { full: false, trouble: Some(Trouble { cause: Cause::Storage, error }) };
+            }
+        };
+        Turn::Read { full: count == most, trouble: self.keep(index, count) }
+    }
+
+    /// Writes the first `count` bytes of the buffer, as far as the caps allow.
+    fn keep(&mut self, index: usize, count: usize) -> Option<Trouble> {
+        let total: u64 = self.streams.iter().map(|stream| stream.kept).sum();
+        let stream = &mut self.streams[index];
+        if stream.discarding {
+            return None;
+        }
+        let own_room = self.cap - stream.kept;
+        let total_room = self.total_cap.saturating_sub(total);
+        let room = usize::try_from(own_room.min(total_room)).unwrap_or(usize::MAX);
+        let mut rest = &self.buffer[..count.min(room)];
+        while !rest.is_empty() {
+            match stream.file.write(rest) {
+                Ok(written) => {
+                    stream.kept += written as u64;
+                    rest = &rest[written..];
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    stream.discarding = true;
+                    let error = format!("{} could not be written to the vault: {error}", stream.name);
+                    return Some(Trouble { cause: Cause::Storage, error });
+                }
+            }
+        }
+        if count <= room {
+            return None;
+        }
+        stream.discarding = true;
+        Some(if own_room <= total_room {
+            let error = format!("{} exceeded its limit of {} bytes", stream.name, self.cap);
+            Trouble { cause: Cause::OutputLimit, error }
+        } else {
+            let error = format!("stdout and stderr exceeded their common limit of {} bytes", self.total_cap);
+            Trouble { cause: Cause::TotalOutputLimit, error }
+        })
+    }
+
+    /// Writes through to the disk.
+    pub fn sync(&self) -> io::Result<()> {
+        self.streams.iter().try_for_each(|stream| stream.file.sync_data())
+    }
+}
+
+/// What one read brought.
+enum Turn {
+    /// Bytes; `full` when there may be more at once.
+    Read { full: bool, trouble: Option<Trouble> },
+    /// Nothing now, or the end.
+    Nothing,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Seek as _;
+
+    struct Rig {
+        capture: Capture,
+        writers: [Option<File>; 2],
+        files: [File; 2],
+    }
+
+    fn rig(cap: u64, total_cap: Option<u64>) -> Rig {
+        let pipe = || nix::unistd::pipe2(nix::fcntl::OFlag::O_NONBLOCK).unwrap();
+        let ((out_read, out_write), (err_read, err_write)) = (pipe(), pipe());
+        let files = [tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap()];
+        let copies = [files[0].try_clone().unwrap(), files[1].try_clone().unwrap()];
+        Rig {
+            capture: Capture::new([out_read, err_read], files, cap, total_cap),
+            writers: [Some(out_write.into()), Some(err_write.into())],
+            files: copies,
+        }
+    }
+
+    impl Rig {
+        fn write(&mut self, index: usize, bytes: &[u8]) {
+            self.writers[index].as_mut().unwrap().write_all(bytes).unwrap();
+        }
+
+        fn file(&mut self, index: usize) -> Vec<u8> {
+            self.files[index].rewind().unwrap();
+            let mut bytes = Vec::new();
+            self.files[index].read_to_end(&mut bytes).unwrap();
+            bytes
+        }
+    }
+
+    #[test]
+    fn the_cap_is_exact_and_filling_it_is_no_overflow() {
+        for (written, kept, overflows) in [(9, 9, false), (10, 10, false), (11, 10, true), (100, 10, true)] {
+            let mut rig = rig(10, None);
+            rig.write(0, &vec![b'x'; written]);
+            let trouble = rig.capture.pump(0);
+            assert_eq!(trouble.is_some(), overflows, "{written}");
+            assert_eq!((rig.file(0).len(), rig.capture.kept(0)), (kept, kept as u64), "{written}");
+            if let Some(trouble) = trouble {
+                assert_eq!(trouble.cause, Cause::OutputLimit);
+            }
+        }
+    }
+
+    #[test]
+    fn the_total_cap_counts_both_streams_and_is_named_as_such() {
+        let mut rig = rig(10, Some(12));
+        rig.write(0, b"12345678");
+        rig.write(1, b"12345");
+        assert_eq!(rig.capture.pump(0), None);
+        assert_eq!(rig.capture.pump(1).unwrap().cause, Cause::TotalOutputLimit);
+        assert_eq!((rig.file(0).len(), rig.file(1).len()), (8, 4));
+    }
+
+    #[test]
+    fn what_comes_after_an_overflow_is_read_and_dropped() {
+        let mut rig = rig(3, None);
+        rig.write(0, b"12345");
+        assert!(rig.capture.pump(0).is_some());
+        rig.write(0, b"678");
+        assert_eq!(rig.capture.pump(0), None);
+        assert_eq!(rig.file(0), b"123");
+    }
+
+    #[test]
+    fn a_drain_takes_what_is_there_and_tells_a_held_pipe_from_a_closed_one() {
+        let mut rig = rig(1 << 20, None);
+        rig.write(0, &vec![b'x'; 60_000]);
+        rig.write(1, b"err");
+        rig.writers[1] = None;
+        assert_eq!(rig.capture.drain(), (true, None));
+        assert_eq!((rig.file(0).len(), rig.file(1)), (60_000, b"err".to_vec()));
+        rig.writers[0] = None;
+        assert_eq!(rig.capture.drain(), (false, None));
+    }
+
+    #[test]
+    fn a_full_disk_is_named_and_what_was_written_counts() {
+        let mut rig = rig(100, None);
+        rig.capture.streams[0].file = File::options().write(true).open("/dev/full").unwrap();
+        rig.write(0, b"lost");
+        let trouble = rig.capture.pump(0).unwrap();
+        assert_eq!(trouble.cause, Cause::Storage);
+        assert!(trouble.error.contains("No space left"), "{}", trouble.error);
+        assert_eq!(rig.capture.kept(0), 0);
+    }
+}

@@ -1,0 +1,140 @@
+//! A cgroup v2 leaf per command where the warden's own cgroup is writable (`cgroups(7)`). It is a second hold on the
+//! tree beside the subreaper: `cgroup.kill` (Linux 5.14) reaches every member at once, and controllers that are
+//! enabled above it can bound memory and processes of the whole tree.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
+use std::path::PathBuf;
+
+use nix::fcntl::{OFlag, openat};
+use nix::sys::stat::{Mode, mkdirat};
+use nix::unistd::{UnlinkatFlags, unlinkat};
+
+/// The directory under which leaves are made: one per warden.
+#[derive(Debug)]
+pub struct Delegation {
+    parent: OwnedFd,
+    dir: OwnedFd,
+    name: String,
+}
+
+const DIRECTORY: OFlag = OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_CLOEXEC);
+
+impl Delegation {
+    /// Makes the warden's directory in its own cgroup; `None` where there is no cgroup v2 or it isn't writable.
+    pub fn make() -> Option<Self> {
+        let own = own_cgroup(&read("/proc/self/mountinfo")?, &read("/proc/self/cgroup")?)?;
+        let parent: OwnedFd = File::open(own).ok()?.into();
+        let name = format!("argvault-{}", std::process::id());
+        mkdirat(&parent, name.as_str(), Mode::from_bits_truncate(0o700)).ok()?;
+        let dir = openat(&parent, name.as_str(), DIRECTORY, Mode::empty()).ok()?;
+        Some(Self { parent, dir, name })
+    }
+
+    /// A leaf for one command.
+    pub fn leaf(&self, name: &str) -> io::Result<Leaf> {
+        mkdirat(&self.dir, name, Mode::from_bits_truncate(0o700))?;
+        let dir = openat(&self.dir, name, DIRECTORY, Mode::empty())?;
+        let parent = self.dir.try_clone()?;
+        Ok(Leaf { parent, dir, name: name.to_owned() })
+    }
+
+    /// Its descriptors' numbers, for a keeper that closes all others.
+    pub fn raw_fds(&self) -> [RawFd; 2] {
+        [self.parent.as_raw_fd(), self.dir.as_raw_fd()]
+    }
+
+    /// Removes a leaf that a lost keeper left.
+    pub fn remove_leaf(&self, name: &str) {
+        let _ = unlinkat(&self.dir, name, UnlinkatFlags::RemoveDir);
+    }
+
+    /// Removes the warden's directory, which must be empty by now.
+    pub fn remove(self) {
+        let _ = unlinkat(&self.parent, self.name.as_str(), UnlinkatFlags::RemoveDir);
+    }
+}
+
+fn read(path: &str) -> Option<String> {
+    std::fs::read_to_string(path).ok()
+}
+
+/// Where this process's cgroup is, from `proc_pid_mountinfo(5)` and the `0::` line of `proc_pid_cgroup(5)`.
+fn own_cgroup(mountinfo: &str, cgroup: &str) -> Option<PathBuf> {
+    let path = cgroup.lines().find_map(|line| line.strip_prefix("0::"))?;
+    mountinfo.lines().find_map(|line| {
+        let (fields, tail) = line.split_once(" - ")?;
+        tail.starts_with("cgroup2 ").then_some(())?;
+        let mut fields = fields.split(' ').skip(3);
+        let (root, mount_point) = (fields.next()?, fields.next()?);
+        // A mount shows the hierarchy from `root` down; a cgroup outside of that has no path here.
+        let below = if root == "/" { path } else { path.strip_prefix(root)? };
+        Some(PathBuf::from(format!("{mount_point}/{}", below.trim_start_matches('/'))))
+    })
+}
+
+/// One command's cgroup.
+#[derive(Debug)]
+pub struct Leaf {
+    parent: OwnedFd,
+    dir: OwnedFd,
+    name: String,
+}
+
+impl Leaf {
+    /// `cgroup.procs`, for the program to write itself into.
+    pub fn procs(&self) -> io::Result<OwnedFd> {
+        Ok(openat(&self.dir, "cgroup.procs", OFlag::O_WRONLY | OFlag::O_CLOEXEC, Mode::empty())?)
+    }
+
+    /// Sets one interface file; an error where the controller isn't enabled above.
+    pub fn set(&self, file: &str, value: u64) -> io::Result<()> {
+        let fd = openat(&self.dir, file, OFlag::O_WRONLY | OFlag::O_CLOEXEC, Mode::empty())?;
+        File::from(fd).write_all(value.to_string().as_bytes())
+    }
+
+    /// Kills every member. Not there before Linux 5.14: the rounds of the subreaper do it alone then.
+    pub fn kill(&self) {
+        let _ = self.set("cgroup.kill", 1);
+    }
+
+    /// Whether the kernel killed a member for its memory (`memory.events`).
+    pub fn had_oom_kill(&self) -> bool {
+        let Ok(fd) = openat(&self.dir, "memory.events", OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty())
+        else {
+            return false;
+        };
+        let mut text = String::new();
+        let _ = File::from(fd).read_to_string(&mut text);
+        text.lines().any(|line| line.strip_prefix("oom_kill ").is_some_and(|count| count != "0"))
+    }
+
+    /// Removes the leaf, which must be empty.
+    pub fn remove(&self) {
+        let _ = unlinkat(&self.parent, self.name.as_str(), UnlinkatFlags::RemoveDir);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HYBRID: &str = "30 24 0:26 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n\
+                          31 24 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu";
+
+    #[test]
+    fn the_own_cgroup_is_found_below_the_mount() {
+        let found = own_cgroup(HYBRID, "4:memory:/x\n0::/user.slice/a\n").unwrap();
+        assert_eq!(found, PathBuf::from("/sys/fs/cgroup/unified/user.slice/a"));
+        assert_eq!(own_cgroup(HYBRID, "0::/\n").unwrap(), PathBuf::from("/sys/fs/cgroup/unified/"));
+    }
+
+    #[test]
+    fn a_mount_of_a_part_shows_only_what_is_below_it() {
+        let part = "30 24 0:26 /docker/1 /sys/fs/cgroup ro - cgroup2 cgroup ro";
+        assert_eq!(own_cgroup(part, "0::/docker/1/x").unwrap(), PathBuf::from("/sys/fs/cgroup/x"));
+        assert_eq!(own_cgroup(part, "0::/docker/2"), None);
+        assert_eq!(own_cgroup("", "0::/"), None);
+    }
+}

@@ -1,0 +1,271 @@
+//! From a specification to a running program, or to the record of why there is none.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::time::Instant;
+
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+
+use super::capture::Capture;
+use super::containment::Leaf;
+use super::keeper::Post;
+use super::peers::{Peers, tell};
+use super::protocol::{ExecBy, Inbox, Limits, Refused, Report, Specification, encode};
+use super::settle::{Ended, outcome};
+use super::warden::ProgramDefaults;
+use crate::os::process::Pid;
+use crate::os::socket;
+use crate::os::spawn::{Executable, Program, ResourceLimit, SpawnFailure, Stage, spawn};
+use crate::vault::layout;
+use crate::vault::record::Cause;
+
+/// A program that runs.
+pub struct Launched {
+    /// What was asked.
+    pub specification: Specification,
+    /// The main process.
+    pub main: Pid,
+    /// When it was started.
+    pub started: Instant,
+    /// Its output on the way to the vault.
+    pub capture: Capture,
+    /// Its cgroup.
+    pub leaf: Option<Leaf>,
+    /// Who is told.
+    pub peers: Peers,
+}
+
+/// The descriptors of a specification, by their meaning.
+struct Handed {
+    input: Option<OwnedFd>,
+    outputs: [File; 2],
+    cwd: OwnedFd,
+    program: Option<OwnedFd>,
+}
+
+/// Starts the program. `None` when there is nothing to keep: the host has been told, or is gone.
+pub fn launch(post: Post) -> Option<(Launched, Post)> {
+    let mut inbox = Inbox::default();
+    let (specification, handed) = match receive(&post, &mut inbox) {
+        Ok(Some(received)) => received,
+        // The host ended before it had said what to run. Whoever reads the folder finds neither lock nor record.
+        Ok(None) => return None,
+        Err(error) => {
+            refuse(&post, Refused::Fault(format!("the specification was not understood: {error}")));
+            return None;
+        }
+    };
+    let Post { delegation, socket, .. } = &post;
+    let leaf = delegation.as_ref().and_then(|delegation| delegation.leaf(&specification.task_id).ok());
+    match start(&specification, &handed, leaf.as_ref(), &post.defaults, &post.pending) {
+        Ok((main, pipes)) => {
+            let started = Instant::now();
+            let Specification { max_output_bytes, max_total_output_bytes, .. } = specification;
+            let capture = Capture::new(pipes, handed.outputs, max_output_bytes, max_total_output_bytes);
+            let peers = match socket.try_clone() {
+                Ok(socket) => Peers::new(socket, inbox),
+                // Without a descriptor for the host the command can't be kept; parent-death kills the program.
+                Err(_) => return None,
+            };
+            Some((Launched { specification, main, started, capture, leaf, peers }, post))
+        }
+        Err(failure) => {
+            if let Some(leaf) = &leaf {
+                leaf.remove();
+            }
+            report_failure(&post, &specification, failure);
+            None
+        }
+    }
+}
+
+fn receive(post: &Post, inbox: &mut Inbox) -> io::Result<Option<(Specification, Handed)>> {
+    let mut buffer = vec![0; 32 * 1024];
+    let mut descriptors: Vec<OwnedFd> = Vec::new();
+    let specification: Specification = loop {
+        let received = socket::receive(&post.socket, &mut buffer, true)?;
+        if received.bytes == 0 {
+            return Ok(None);
+        }
+        if received.descriptors_lost {
+            return Err(io::Error::other("descriptors were lost on the way"));
+        }
+        descriptors.extend(received.descriptors);
+        inbox.push(&buffer[..received.bytes]);
+        if let Some(specification) = inbox.take()? {
+            break specification;
+        }
+    };
+    let mut given = descriptors.into_iter();
+    let mut next = || given.next().ok_or_else(|| io::Error::other("a descriptor is missing"));
+    let input = if specification.has_input { Some(next()?) } else { None };
+    let outputs = [next()?.into(), next()?.into()];
+    let cwd = next()?;
+    let program = if let ExecBy::Descriptor(_) = specification.exec { Some(next()?) } else { None };
+    Ok(Some((specification, Handed { input, outputs, cwd, program })))
+}
+
+/// Why there is no program.
+enum Failure {
+    /// Something that every start needs could not be had: nothing was recorded, the start is refused.
+    Refused(Refused),
+    /// The program itself: a settled command.
+    Unstartable(String),
+}
+
+/// Starts the program, and gives the read ends of its output.
+fn start(
+    specification: &Specification,
+    handed: &Handed,
+    leaf: Option<&Leaf>,
+    defaults: &ProgramDefaults,
+    pending: &File,
+) -> Result<(Pid, [OwnedFd; 2]), Failure> {
+    let argv = strings(&specification.argv)?;
+    let env = strings(&specification.env)?;
+    let path = match &specification.exec {
+        ExecBy::Path(path) | ExecBy::Descriptor(path) => c_string(path)?,
+    };
+    let null = match &handed.input {
+        Some(_) => None,
+        None => Some(OwnedFd::from(
+            File::open("/dev/null").map_err(|error| resources("opening /dev/null", &error))?,
+        )),
+    };
+    let Some(input) = handed.input.as_ref().or(null.as_ref()) else {
+        return Err(Failure::Refused(Refused::Fault("no standard input".into())));
+    };
+    let (stdout_read, stdout_write) = output_pipe()?;
+    let (stderr_read, stderr_write) = output_pipe()?;
+    let procs = leaf.and_then(|leaf| leaf.procs().ok());
+    let limits = resource_limits(specification.limits, leaf, defaults)?;
+    layout::mark_started(pending).map_err(|error| resources("marking the start", &error))?;
+    let program = Program {
+        executable: match &handed.program {
+            Some(descriptor) => Executable::Descriptor(descriptor.as_fd()),
+            None => Executable::Path(&path),
+        },
+        argv: &argv,
+        env: &env,
+        cwd: handed.cwd.as_fd(),
+        stdio: [input.as_fd(), stdout_write.as_fd(), stderr_write.as_fd()],
+        limits: &limits,
+        umask: defaults.umask,
+        cgroup: procs.as_ref().map(|procs| procs.as_fd()),
+    };
+    match spawn(&program) {
+        Ok(pid) => Ok((pid, [stdout_read, stderr_read])),
+        Err(failure) => Err(explain(&failure, specification)),
+    }
+}
+
+fn c_string(text: &str) -> Result<CString, Failure> {
+    CString::new(text).map_err(|_| Failure::Refused(Refused::Fault("a string holds NUL".into())))
+}
+
+fn strings(texts: &[String]) -> Result<Vec<CString>, Failure> {
+    texts.iter().map(|text| c_string(text)).collect()
+}
+
+fn resources(doing: &str, error: &io::Error) -> Failure {
+    let errno = error.raw_os_error().unwrap_or(0);
+    Failure::Refused(Refused::Resources { doing: doing.into(), errno })
+}
+
+/// A pipe whose read end doesn't block. The write end does, as programs expect.
+fn output_pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
+    let make = || -> nix::Result<_> {
+        let (read, write) = nix::unistd::pipe2(OFlag::O_CLOEXEC)?;
+        fcntl(&read, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+        Ok((read, write))
+    };
+    make().map_err(|errno| resources("making a pipe", &errno.into()))
+}
+
+/// The program's limits as `setrlimit` takes them, and those of the tree set on its leaf.
+fn resource_limits(
+    limits: Limits,
+    leaf: Option<&Leaf>,
+    defaults: &ProgramDefaults,
+) -> Result<Vec<ResourceLimit>, Failure> {
+    let both = |resource, value: u64| ResourceLimit { resource, soft: value, hard: value };
+    let mut set = vec![both(libc::RLIMIT_CORE, 0), defaults.open_files];
+    if let Some(seconds) = limits.cpu_seconds {
+        // One second between: at the hard limit the kernel sends SIGKILL, which doesn't say why (`getrlimit(2)`).
+        set.push(ResourceLimit {
+            resource: libc::RLIMIT_CPU,
+            soft: seconds,
+            hard: seconds.saturating_add(1),
+        });
+    }
+    set.extend(limits.address_space_bytes.map(|bytes| both(libc::RLIMIT_AS, bytes)));
+    set.extend(limits.open_files.map(|count| both(libc::RLIMIT_NOFILE, count)));
+    set.extend(limits.file_size_bytes.map(|bytes| both(libc::RLIMIT_FSIZE, bytes)));
+    if let Some(count) = limits.processes
+        && leaf.is_none_or(|leaf| leaf.set("pids.max", count).is_err())
+    {
+        set.push(both(libc::RLIMIT_NPROC, count));
+    }
+    if let Some(bytes) = limits.memory_bytes
+        && leaf.is_none_or(|leaf| leaf.set("memory.max", bytes).is_err())
+    {
+        return Err(Failure::Unstartable(
+            "limits.memoryBytes needs a delegated cgroup v2 with the memory controller; limits.addressSpaceBytes works \
+             without"
+                .into(),
+        ));
+    }
+    Ok(set)
+}
+
+/// What the kernel's refusal means for the one who asked. Shortages refuse the start; the rest is the program's.
+fn explain(failure: &SpawnFailure, specification: &Specification) -> Failure {
+    let SpawnFailure { stage, error } = failure;
+    let path = match &specification.exec {
+        ExecBy::Path(path) | ExecBy::Descriptor(path) => path,
+    };
+    let shortage =
+        matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOMEM | libc::EMFILE | libc::ENFILE));
+    match stage {
+        Stage::Clone => resources("starting a process", error),
+        _ if shortage => resources("starting the program", error),
+        Stage::Limit => Failure::Unstartable(format!("a limit can't be set: {error}")),
+        Stage::Cwd => Failure::Unstartable(format!("its working directory can't be entered: {error}")),
+        Stage::Session | Stage::Cgroup | Stage::Stdio => {
+            Failure::Refused(Refused::Fault(format!("the child's set-up failed at {stage:?}: {error}")))
+        }
+        Stage::Exec => Failure::Unstartable(match error.raw_os_error() {
+            Some(libc::ENOENT) => format!("{path} does not exist, or the interpreter that it names doesn't"),
+            Some(libc::EACCES) => format!("{path} may not be executed by this user, or is no file"),
+            Some(libc::ENOEXEC) => {
+                format!("{path} is neither a binary for this system nor a script that begins with #!")
+            }
+            Some(libc::E2BIG) => "argv and environment are larger than the kernel takes".into(),
+            Some(libc::ETXTBSY) => format!("{path} is being written"),
+            _ => format!("{path}: {error}"),
+        }),
+    }
+}
+
+fn report_failure(post: &Post, specification: &Specification, failure: Failure) {
+    let reason = match failure {
+        Failure::Refused(refused) => return refuse(post, refused),
+        Failure::Unstartable(reason) => reason,
+    };
+    let mut outcome = outcome(Ended::nothing_ran(Cause::StartFailed, specification.limits));
+    outcome.error = Some(format!("could not be started: {reason}"));
+    let stored = layout::store_outcome(&post.folder, &post.pending, &outcome, post.sync).is_ok();
+    report(post, &Report::Settled { outcome: Box::new(outcome), stored });
+}
+
+fn refuse(post: &Post, refused: Refused) {
+    report(post, &Report::Refused(refused));
+}
+
+fn report(post: &Post, report: &Report) {
+    if let Ok(bytes) = encode(report) {
+        tell(&post.socket, &bytes);
+    }
+}

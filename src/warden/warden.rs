@@ -1,0 +1,254 @@
+//! The warden: one per Node process. It forks a keeper per command and, when one is lost, ends its tree and writes
+//! its record. It holds no output and keeps no time but that of keepers that stopped keeping theirs.
+//!
+//! A warden that is killed takes nothing along: its keepers go on, each with its own socket to the host.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::os::fd::{AsFd as _, AsRawFd as _, IntoRawFd as _, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::stat::{Mode, umask};
+
+use super::containment::Delegation;
+use super::keeper::{self, Post, ready};
+use super::lost::Lost;
+use super::peers::tell;
+use super::protocol::{Inbox, Launch, Refused, Report, VERSION, encode};
+use super::tree::Tree;
+use crate::os::process::{self, ChildEvent, Ending, Forked, Pid, SingleThreaded};
+use crate::os::signal::{self, SignalNumber};
+use crate::os::spawn::ResourceLimit;
+use crate::os::{file, socket};
+
+/// What the warden changed for itself, and programs get back.
+#[derive(Debug, Clone, Copy)]
+pub struct ProgramDefaults {
+    /// The host's file mode creation mask.
+    pub umask: libc::mode_t,
+    /// The host's limit of open files.
+    pub open_files: ResourceLimit,
+}
+
+/// A live keeper.
+#[derive(Debug)]
+pub struct Keeper {
+    pid: Pid,
+    /// A duplicate of its socket: the host is told even when the keeper can't.
+    pub socket: OwnedFd,
+    /// The task's folder.
+    pub folder: OwnedFd,
+    /// The reserved record. Its lock lasts until the record is written.
+    pub pending: File,
+    /// fsync what is written.
+    pub sync: bool,
+    /// When it should be gone.
+    overdue: Instant,
+    stops: u32,
+}
+
+/// How often a keeper may be stopped before it is taken for lost: a command that stops it again and again would
+/// never be timed.
+const MOST_STOPS: u32 = 100;
+
+struct Warden {
+    host: Option<UnixStream>,
+    inbox: Inbox,
+    child_signals: SignalFd,
+    proof: SingleThreaded,
+    defaults: ProgramDefaults,
+    delegation: Option<Delegation>,
+    keepers: Vec<Keeper>,
+    lost: Lost,
+    tree: Tree,
+}
+
+/// Runs the warden on the socket that is its standard input, until the host is gone and the last keeper with it.
+pub fn run() -> std::io::Result<()> {
+    let host = UnixStream::from(file::take_stdin()?);
+    let defaults = set_up(&host)?;
+    let warden = Warden {
+        host: Some(host),
+        inbox: Inbox::default(),
+        child_signals: child_signals()?,
+        proof: SingleThreaded::prove()?,
+        defaults,
+        delegation: Delegation::make(),
+        keepers: Vec::new(),
+        lost: Lost::default(),
+        tree: Tree::of_self(),
+    };
+    warden.serve();
+    Ok(())
+}
+
+/// SIGCHLD as a descriptor. Each process needs its own: one that was inherited across a fork would tell of the
+/// reader's children all the same (`signalfd(2)`), but share its flags.
+fn child_signals() -> std::io::Result<SignalFd> {
+    let mask = signal::block_only_sigchld()?;
+    Ok(SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?)
+}
+
+/// Leaves behind what the host's process gave: its terminal, its descriptors, its directory.
+fn set_up(host: &UnixStream) -> std::io::Result<ProgramDefaults> {
+    signal::ignore_what_would_end_us();
+    file::close_all_but(vec![0, 1, 2, host.as_raw_fd()])?;
+    // Fails only for a process group leader, which was then given a session of its own already.
+    let _ = nix::unistd::setsid();
+    std::env::set_current_dir("/")?;
+    nix::sys::prctl::set_child_subreaper(true)?;
+    let null: OwnedFd = File::options().read(true).write(true).open("/dev/null")?.into();
+    // Moving onto 0 closes the number that the socket came by; it lives on as `host`.
+    let _ = file::move_to(null, 0)?.into_raw_fd();
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    // Three descriptors for each live command.
+    let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
+    let open_files = ResourceLimit { resource: libc::RLIMIT_NOFILE, soft, hard };
+    Ok(ProgramDefaults { umask: umask(Mode::from_bits_truncate(0o077)).bits(), open_files })
+}
+
+impl Warden {
+    fn serve(mut self) {
+        while self.host.is_some() || !self.keepers.is_empty() || self.lost.any() {
+            self.wait();
+            self.take_child_events();
+            self.hurry_overdue(Instant::now());
+            self.end_lost();
+        }
+        if let Some(delegation) = self.delegation {
+            delegation.remove();
+        }
+    }
+
+    fn wait(&mut self) {
+        const LONG: Duration = Duration::from_secs(60);
+        let now = Instant::now();
+        let overdue = self.keepers.iter().map(|keeper| keeper.overdue).min();
+        let until = [overdue, self.lost.next_round()].into_iter().flatten().min().unwrap_or(now + LONG);
+        let host = self.host.as_ref().map(|host| host.as_fd());
+        let ready = ready([Some(self.child_signals.as_fd()), host].into_iter(), until);
+        if ready.first() == Some(&true) {
+            while let Ok(Some(_)) = self.child_signals.read_signal() {}
+        }
+        if ready.get(1) == Some(&true) {
+            self.hear_host();
+        }
+    }
+
+    fn hear_host(&mut self) {
+        let Some(host) = &self.host else { return };
+        let mut buffer = [0; 4096];
+        match socket::receive(host, &mut buffer, false) {
+            Ok(received) if received.bytes > 0 => {
+                self.inbox.push(&buffer[..received.bytes]);
+                // A launch is far smaller than the buffer and carries its descriptors on its first byte; the kernel
+                // never joins the bytes of two messages with descriptors in one receive (`unix(7)`).
+                match self.inbox.take::<Launch>() {
+                    Ok(Some(launch)) => self.launch(&launch, received.descriptors),
+                    Ok(None) => {}
+                    Err(_) => self.host = None,
+                }
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+            Ok(_) | Err(_) => self.host = None,
+        }
+    }
+
+    fn launch(&mut self, launch: &Launch, descriptors: Vec<OwnedFd>) {
+        // Too few came when this process has no descriptor left for them; without the socket nobody can be told, and
+        // the host reads the closing of the other copies as such.
+        let Ok([socket, folder, pending]) = <[OwnedFd; 3]>::try_from(descriptors) else { return };
+        let socket = UnixStream::from(socket);
+        if launch.version != VERSION {
+            refuse(&socket, Refused::Version { warden: VERSION.into() });
+            return;
+        }
+        let overdue = Instant::now() + Duration::from_millis(launch.overdue_ms);
+        match process::fork(&self.proof) {
+            Ok(Forked::Parent(pid)) => self.keepers.push(Keeper {
+                pid,
+                socket: socket.into(),
+                folder,
+                pending: pending.into(),
+                sync: launch.sync,
+                overdue,
+                stops: 0,
+            }),
+            Ok(Forked::Child) => self.become_keeper(socket, folder, pending.into(), launch.sync),
+            Err(error) => {
+                let errno = error.raw_os_error().unwrap_or(0);
+                refuse(&socket, Refused::Resources { doing: "forking a keeper".into(), errno });
+            }
+        }
+    }
+
+    /// In the child: keeps the descriptors of this command alone, serves it, and ends.
+    fn become_keeper(&mut self, socket: UnixStream, folder: OwnedFd, pending: File, sync: bool) -> ! {
+        let delegation = self.delegation.take();
+        let mut kept = vec![0, 1, 2, socket.as_raw_fd(), folder.as_raw_fd(), pending.as_raw_fd()];
+        kept.extend(delegation.iter().flat_map(Delegation::raw_fds));
+        let assemble = || -> std::io::Result<Post> {
+            file::close_all_but(kept)?;
+            nix::sys::prctl::set_child_subreaper(true)?;
+            let child_signals = child_signals()?;
+            Ok(Post { socket, folder, pending, sync, child_signals, delegation, defaults: self.defaults })
+        };
+        let code = match assemble() {
+            Ok(post) => {
+                keeper::serve(post);
+                0
+            }
+            Err(_) => 1,
+        };
+        // Nothing of the warden's is dropped on the way out: its descriptors are closed already, by number.
+        std::process::exit(code)
+    }
+
+    fn take_child_events(&mut self) {
+        while let Ok(Some(event)) = process::next_child_event() {
+            match event {
+                ChildEvent::Stopped(pid) => self.keeper_stopped(pid),
+                ChildEvent::Ended(pid) => {
+                    let Ok(ending) = process::reap(pid) else { return };
+                    self.lost.hurry();
+                    let Some(at) = self.keepers.iter().position(|keeper| keeper.pid == pid) else { continue };
+                    let keeper = self.keepers.swap_remove(at);
+                    if ending != Ending::Exited(0) {
+                        self.lost.add(keeper);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A stopped keeper can't keep time, so it isn't left stopped.
+    fn keeper_stopped(&mut self, pid: Pid) {
+        let Some(keeper) = self.keepers.iter_mut().find(|keeper| keeper.pid == pid) else { return };
+        keeper.stops += 1;
+        let signal = if keeper.stops > MOST_STOPS { SignalNumber::KILL } else { SignalNumber::CONT };
+        let _ = process::signal_child(pid, signal);
+    }
+
+    /// Ends keepers that should be gone: they hang, or are frozen from outside.
+    fn hurry_overdue(&mut self, now: Instant) {
+        for keeper in self.keepers.iter_mut().filter(|keeper| keeper.overdue <= now) {
+            let _ = process::signal_child(keeper.pid, SignalNumber::KILL);
+            keeper.overdue = now + Duration::from_secs(1);
+        }
+    }
+
+    /// Whoever is a child and no keeper has lost its keeper.
+    fn end_lost(&mut self) {
+        let keepers: HashSet<Pid> = self.keepers.iter().map(|keeper| keeper.pid).collect();
+        self.lost.round(&self.tree, &keepers, self.delegation.as_ref());
+    }
+}
+
+fn refuse(socket: &UnixStream, refused: Refused) {
+    if let Ok(bytes) = encode(&Report::Refused(refused)) {
+        tell(socket, &bytes);
+    }
+}
