@@ -9,6 +9,10 @@ pub const MAX_ARG_TOTAL: usize = 2 * 1024 * 1024;
 /// What the kernel counts for each string beside its bytes: one pointer.
 pub const ARG_POINTER: usize = std::mem::size_of::<usize>();
 
+/// Bytes of `MAX_ARG_TOTAL` kept for what the kernel puts there by itself: the program's path, and for a script
+/// its interpreter's line and its path once more.
+pub const ARG_PATH_ROOM: usize = 3 * 4096;
+
 /// Time budget of a command when neither it nor the policy says, in milliseconds.
 pub const DEFAULT_TIMEOUT_MS: u64 = 120_000;
 /// Bytes kept of each stream when neither the command nor the policy says.
@@ -28,6 +32,13 @@ pub const MAX_LABEL_UNITS: usize = 60;
 pub const MAX_SESSION_ID_UNITS: usize = 256;
 /// Bytes for the program's standard input.
 pub const MAX_INPUT_BYTES: usize = 64 * 1024 * 1024;
+
+/// Most names, patterns or alternatives that a refusal lists.
+pub const MAX_LISTED: usize = 12;
+/// Longest command line, in bytes, that a refusal repeats word by word.
+pub const MAX_EXAMPLE_LINE: usize = 120;
+/// Most characters of an allowed executable's path that a refusal shows.
+pub const MAX_PATH_SHOWN: usize = 300;
 
 /// UTF-16 units of a text page when the caller doesn't say.
 pub const DEFAULT_PAGE_UNITS: u64 = 50_000;

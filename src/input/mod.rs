@@ -4,8 +4,10 @@
 //! [`Fields`], so that types, ranges and unknown names are refused everywhere in the same words. Nothing here
 //! knows what an option means.
 
+mod field;
 mod fields;
 mod value;
 
-pub use fields::{Field, Fields, InputError, nearest};
-pub use value::{Value, quoted};
+pub use field::{Field, nearest};
+pub use fields::{Fields, InputError};
+pub use value::{Value, quoted, quoted_within};

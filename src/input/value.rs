@@ -41,6 +41,7 @@ impl Value {
             Self::Text(text) => format!("the string {}", quoted(text)),
             Self::BrokenText => "a string with a lone surrogate".into(),
             Self::Bytes(bytes) => format!("{} bytes", bytes.len()),
+            Self::List(items) if items.is_empty() => "an empty array".into(),
             Self::List(_) => "an array".into(),
             Self::Record(_) => "an object".into(),
             Self::Function => "a function".into(),
@@ -51,10 +52,14 @@ impl Value {
 
 /// `text` in quotes for a message: control characters escaped, cut after 80 characters.
 pub fn quoted(text: &str) -> String {
-    const SHOWN: usize = 80;
+    quoted_within(text, 80)
+}
+
+/// [`quoted`], cut after `shown` characters: for paths that are of no use cut short.
+pub fn quoted_within(text: &str, shown: usize) -> String {
     let mut out = String::from("\"");
     for (at, c) in text.chars().enumerate() {
-        if at == SHOWN {
+        if at == shown {
             out.push('…');
             break;
         }
