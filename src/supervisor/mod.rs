@@ -1,1 +1,7 @@
-//! The host side of the warden.
+//! The host's side of the warden: its life, the handing over of commands, what is live, and whose turn it is.
+
+pub mod error;
+pub mod gate;
+pub mod launch;
+pub mod live;
+pub mod warden_link;
