@@ -1,1 +1,0 @@
-//! Executable resolution and pinning.
