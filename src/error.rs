@@ -2,6 +2,14 @@
 
 use serde::Serialize;
 
+use crate::host::error::HostError;
+use crate::input::InputError;
+use crate::policy::PolicyError;
+use crate::program::ProgramError;
+use crate::sandbox::SandboxError;
+use crate::supervisor::error::SupervisorError;
+use crate::vault::error::VaultError;
+
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $variant:ident => $name:literal,)+) => {
         /// Every code that a caller can see. The list is closed: the README and the types repeat it, a test holds them to it.
@@ -88,7 +96,157 @@ codes! {
 /// Whatever can refuse or fail a call. Each stage owns its own enum; this one only joins them.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {}
+pub enum Error {
+    /// The pure rules.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// Root and working directory.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+    /// The program.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// The vault.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The warden.
+    #[error(transparent)]
+    Supervisor(#[from] SupervisorError),
+    /// The host itself.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// An option of anything but a policy or a start.
+    #[error(transparent)]
+    Input(#[from] InputError),
+}
+
+impl Error {
+    /// The stable code: the one place where it is chosen.
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Policy(error) => policy_code(error),
+            Self::Sandbox(error) => sandbox_code(error),
+            Self::Program(error) => match error {
+                ProgramError::WrongDigest { .. } | ProgramError::Unreadable { .. } | ProgramError::Replaced { .. } => {
+                    Code::ExecutableChanged
+                }
+                ProgramError::OutsideRoot { .. } => Code::ExecutableNotAllowed,
+                ProgramError::Resources { .. } => Code::Resources,
+                ProgramError::Platform { .. } => Code::Platform,
+                ProgramError::NoSuchEntry { .. } => Code::Internal,
+            },
+            Self::Vault(error) => match error {
+                error if error.is_full() => Code::VaultFull,
+                error if error.is_shortage() => Code::Resources,
+                VaultError::UnknownTask { .. } => Code::UnknownTask,
+                VaultError::TooLarge { .. } => Code::ArtifactTooLarge,
+                VaultError::Open { .. }
+                | VaultError::Owner { .. }
+                | VaultError::Mode { .. }
+                | VaultError::NoPlace
+                | VaultError::Create { .. }
+                | VaultError::Read { .. } => Code::VaultUnavailable,
+            },
+            Self::Supervisor(error) => match error {
+                SupervisorError::Resources { .. } => Code::Resources,
+                SupervisorError::Changed { .. } => Code::ExecutableChanged,
+                SupervisorError::WardenUnusable { .. }
+                | SupervisorError::WardenVersion { .. }
+                | SupervisorError::WardenGone { .. }
+                | SupervisorError::NoAnswer { .. }
+                | SupervisorError::Fault { .. } => Code::Keeper,
+            },
+            Self::Host(error) => match error {
+                HostError::NoPolicy => Code::NoPolicy,
+                HostError::ApprovalDenied { .. } => Code::ApprovalDenied,
+                HostError::Vetoed { .. } => Code::Vetoed,
+                HostError::Aborted => Code::Aborted,
+                HostError::Disposed => Code::Disposed,
+                HostError::MissingCall { .. } | HostError::NoProc => Code::Platform,
+                HostError::NoSuchQuestion | HostError::UnknownSignal { .. } | HostError::NoSuchFollower => {
+                    Code::BadOption
+                }
+                HostError::Internal { .. } => Code::Internal,
+            },
+            Self::Input(_) => Code::BadOption,
+        }
+    }
+
+    fn recovery(&self) -> String {
+        match self {
+            Self::Policy(error) => error.recovery(),
+            Self::Sandbox(error) => error.recovery(),
+            Self::Program(error) => error.recovery(),
+            Self::Vault(error) => error.recovery(),
+            Self::Supervisor(error) => error.recovery(),
+            Self::Host(error) => error.recovery(),
+            Self::Input(error) => error.recovery(),
+        }
+    }
+
+    fn details(&self) -> serde_json::Value {
+        match self {
+            Self::Policy(error) => error.details(),
+            Self::Sandbox(error) => error.details(),
+            Self::Program(error) => error.details(),
+            Self::Vault(_) | Self::Supervisor(_) | Self::Host(_) | Self::Input(_) => serde_json::json!({}),
+        }
+    }
+
+    /// As it crosses to JavaScript.
+    pub fn to_wire(&self) -> WireError {
+        let hint = self.recovery();
+        let message = match self {
+            // A hook's own words are the whole message.
+            Self::Host(error) if error.is_verbatim() => error.to_string(),
+            _ => format!("{self} {hint}"),
+        };
+        WireError { code: self.code().name(), message, hint, details: self.details() }
+    }
+}
+
+fn policy_code(error: &PolicyError) -> Code {
+    match error {
+        PolicyError::ArgvNotAnArray { .. }
+        | PolicyError::ArgvEmpty
+        | PolicyError::ArgvNotAString { .. }
+        | PolicyError::ArgvNul { .. }
+        | PolicyError::ArgvLoneSurrogate { .. }
+        | PolicyError::ArgvNoName => Code::BadArgv,
+        PolicyError::NotAnExecutableName { .. } => Code::NotAnExecutableName,
+        PolicyError::ArgTooLong { .. }
+        | PolicyError::EnvEntryTooLong { .. }
+        | PolicyError::CommandLineTooLong { .. } => Code::ArgvTooLong,
+        PolicyError::ExecutableNotAllowed { .. } => Code::ExecutableNotAllowed,
+        PolicyError::CommandNotAllowed { .. } => Code::CommandNotAllowed,
+        PolicyError::BadOption(_) | PolicyError::CwdNul { .. } => Code::BadOption,
+        PolicyError::EnvNotAnObject { .. } | PolicyError::EnvEntry { .. } => Code::BadEnv,
+        PolicyError::AboveCeiling { .. } => Code::Budget,
+        PolicyError::BadPolicy(_)
+        | PolicyError::EntryNeverMatches { .. }
+        | PolicyError::ExecutablesDisagree { .. }
+        | PolicyError::DefaultAboveCeiling { .. }
+        | PolicyError::BadPattern { .. }
+        | PolicyError::ConfinementUnavailable => Code::BadPolicy,
+    }
+}
+
+fn sandbox_code(error: &SandboxError) -> Code {
+    match error {
+        SandboxError::RootNotAbsolute { .. }
+        | SandboxError::RootMissing { .. }
+        | SandboxError::RootNotADirectory { .. }
+        | SandboxError::RootPermission { .. }
+        | SandboxError::RootUnusable { .. } => Code::RootNotFound,
+        SandboxError::CwdOutsideRoot { .. } | SandboxError::CwdUnsteady { .. } => Code::CwdOutsideRoot,
+        SandboxError::CwdMissing { .. } | SandboxError::CwdUnusable { .. } => Code::CwdNotFound,
+        SandboxError::CwdNotADirectory { .. } => Code::CwdNotADirectory,
+        SandboxError::CwdPermission { .. } => Code::CwdPermission,
+        SandboxError::CwdNul { .. } => Code::BadOption,
+        SandboxError::Resources { .. } => Code::Resources,
+        SandboxError::Platform { .. } => Code::Platform,
+    }
+}
 
 /// An error as it crosses to JavaScript, where it becomes an `ArgvaultError`.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -37,6 +37,17 @@ pub enum InputError {
     },
 }
 
+impl InputError {
+    /// What to do about it.
+    pub fn recovery(&self) -> String {
+        match self {
+            Self::NotAnObject { what, .. } => format!("Pass {what} as a plain object."),
+            Self::UnknownKey { what, .. } => format!("Remove it from {what}, or correct its name."),
+            Self::Wrong { path, expected, .. } => format!("Give {path} as {expected}, or leave it out."),
+        }
+    }
+}
+
 /// A reader over one options object. Ask for every known name, then call [`Fields::finish`].
 #[derive(Debug)]
 pub struct Fields<'v> {

@@ -61,31 +61,5 @@ pub(super) fn message(error: &PolicyError) -> (Code, String) {
     }
     assert!(recovery.ends_with('.'), "{recovery}");
     assert!(error.details().is_object());
-    (code(error), format!("{problem} {recovery}"))
-}
-
-fn code(error: &PolicyError) -> Code {
-    match error {
-        PolicyError::ArgvNotAnArray { .. }
-        | PolicyError::ArgvEmpty
-        | PolicyError::ArgvNotAString { .. }
-        | PolicyError::ArgvNul { .. }
-        | PolicyError::ArgvLoneSurrogate { .. }
-        | PolicyError::ArgvNoName => Code::BadArgv,
-        PolicyError::NotAnExecutableName { .. } => Code::NotAnExecutableName,
-        PolicyError::ArgTooLong { .. }
-        | PolicyError::EnvEntryTooLong { .. }
-        | PolicyError::CommandLineTooLong { .. } => Code::ArgvTooLong,
-        PolicyError::ExecutableNotAllowed { .. } => Code::ExecutableNotAllowed,
-        PolicyError::CommandNotAllowed { .. } => Code::CommandNotAllowed,
-        PolicyError::BadOption(_) | PolicyError::CwdNul { .. } => Code::BadOption,
-        PolicyError::EnvNotAnObject { .. } | PolicyError::EnvEntry { .. } => Code::BadEnv,
-        PolicyError::AboveCeiling { .. } => Code::Budget,
-        PolicyError::BadPolicy(_)
-        | PolicyError::EntryNeverMatches { .. }
-        | PolicyError::ExecutablesDisagree { .. }
-        | PolicyError::DefaultAboveCeiling { .. }
-        | PolicyError::BadPattern { .. }
-        | PolicyError::ConfinementUnavailable => Code::BadPolicy,
-    }
+    (error_code(error), format!("{problem} {recovery}"))
 }

@@ -38,13 +38,19 @@ pub enum SupervisorError {
         ms: u64,
     },
     /// Descriptors, processes or memory ran out.
-    #[error("the system is out of resources while {doing}: {source}.")]
+    #[error("The system is out of resources while {doing}: {source}.")]
     Resources {
         /// What was being done.
         doing: String,
         /// What the system said.
         #[source]
         source: io::Error,
+    },
+    /// The program's file changed between the host's look and its start.
+    #[error("{reason}")]
+    Changed {
+        /// What was found.
+        reason: String,
     },
     /// Host and keeper did not understand each other.
     #[error("argvault's keeper failed: {reason}.")]
@@ -67,6 +73,9 @@ impl SupervisorError {
             Self::Resources { .. } => {
                 "Wait until commands have settled, set maxConcurrent, or raise the limits of processes and open files."
                     .into()
+            }
+            Self::Changed { .. } => {
+                "Check who wrote to it; if the change is wanted, set the policy again with the new digest.".into()
             }
             Self::Fault { .. } => "Start the command again, and report this if it persists.".into(),
         }

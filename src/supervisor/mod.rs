@@ -4,4 +4,5 @@ pub mod error;
 pub mod gate;
 pub mod launch;
 pub mod live;
+pub mod remote;
 pub mod warden_link;

@@ -7,7 +7,7 @@ use std::io;
 #[non_exhaustive]
 pub enum VaultError {
     /// The directory can't be made or opened.
-    #[error("the vault at {path} can't be opened: {source}.")]
+    #[error("The vault at {path} can't be opened: {source}.")]
     Open {
         /// The directory.
         path: String,
@@ -16,7 +16,7 @@ pub enum VaultError {
         source: io::Error,
     },
     /// The directory belongs to somebody else.
-    #[error("the vault at {path} belongs to user {owner}, not to this one ({own}).")]
+    #[error("The vault at {path} belongs to user {owner}, not to this one ({own}).")]
     Owner {
         /// The directory.
         path: String,
@@ -26,7 +26,7 @@ pub enum VaultError {
         own: u32,
     },
     /// Others may write into the directory.
-    #[error("the vault at {path} may be written by others: its mode is {mode:o}.")]
+    #[error("The vault at {path} may be written by others: its mode is {mode:o}.")]
     Mode {
         /// The directory.
         path: String,
@@ -34,10 +34,10 @@ pub enum VaultError {
         mode: u32,
     },
     /// No directory was named, and no default can be told.
-    #[error("there is no place for the vault: neither XDG_STATE_HOME nor HOME is set to an absolute path.")]
+    #[error("There is no place for the vault: neither XDG_STATE_HOME nor HOME is set to an absolute path.")]
     NoPlace,
     /// A task's files can't be made.
-    #[error("a new task can't be written to the vault at {path}: {source}.")]
+    #[error("A new task can't be written to the vault at {path}: {source}.")]
     Create {
         /// The vault.
         path: String,
@@ -61,7 +61,7 @@ pub enum VaultError {
         id: String,
     },
     /// More text than a JavaScript string can hold.
-    #[error("artifact {id} has more than the {most} characters that a JavaScript string can hold.", most = crate::limits::MAX_V8_STRING_UNITS)]
+    #[error("Artifact {id} has more than the {most} characters that a JavaScript string can hold.", most = crate::limits::MAX_V8_STRING_UNITS)]
     TooLarge {
         /// The artifact.
         id: String,

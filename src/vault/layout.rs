@@ -6,7 +6,10 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::FileExt as _;
 
-use super::record::Outcome;
+use nix::fcntl::{OFlag, openat};
+use nix::sys::stat::Mode;
+
+use super::record::{CommandFile, Outcome};
 
 /// What was started.
 pub const COMMAND: &str = "command.json";
@@ -20,6 +23,11 @@ pub const STDOUT: &str = "stdout";
 pub const STDERR: &str = "stderr";
 /// Where the keeper listens while the command is live.
 pub const CONTROL: &str = "control.sock";
+
+/// Where the index of a stream is, once the stream is long enough to need one.
+pub fn index_name(stream: &str) -> String {
+    format!("{stream}.index")
+}
 
 /// Marks the reserved record: from here on a program may be running.
 pub fn mark_started(pending: &File) -> io::Result<()> {
@@ -45,6 +53,17 @@ pub fn store_outcome(folder: &impl AsFd, pending: &File, outcome: &Outcome, sync
         nix::unistd::fsync(folder.as_fd())?;
     }
     Ok(())
+}
+
+/// Says anew what was started: for a command whose turn came later than its folder. The old text stays whole until
+/// the new one is.
+pub fn replace_command(folder: &impl AsFd, command: &CommandFile) -> io::Result<()> {
+    use std::io::Write as _;
+    const NEW: &str = "command.new";
+    let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_TRUNC | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
+    let mut file = File::from(openat(folder.as_fd(), NEW, flags, Mode::S_IRUSR | Mode::S_IWUSR)?);
+    file.write_all(&serde_json::to_vec(command)?)?;
+    Ok(nix::fcntl::renameat(folder.as_fd(), NEW, folder.as_fd(), COMMAND)?)
 }
 
 /// The size of a file in a task's folder; 0 where it can't be told.

@@ -1,5 +1,6 @@
 //! The vault: what was started, every byte, how it ended. The only truth about output, for this process and later ones.
 
+pub mod audit;
 pub mod error;
 pub mod id;
 pub mod layout;

@@ -43,6 +43,18 @@ pub struct NewTask {
     pub stderr: File,
 }
 
+impl NewTask {
+    /// The same files once more.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self {
+            folder: self.folder.try_clone()?,
+            pending: self.pending.try_clone()?,
+            stdout: self.stdout.try_clone()?,
+            stderr: self.stderr.try_clone()?,
+        })
+    }
+}
+
 /// What a folder says of its task.
 #[derive(Debug)]
 pub enum Found {
@@ -164,6 +176,23 @@ impl Vault {
         }
         // It may have been settled between the two looks.
         Ok(outcome()?.unwrap_or(Found::Abandoned))
+    }
+
+    /// Writes the outcome of a task that nobody has any more.
+    pub fn adopt(&self, task: &TaskId, outcome: &Outcome, sync: bool) -> io::Result<()> {
+        let folder = openat(&self.dir, task.as_str(), DIRECTORY, Mode::empty())?;
+        let flags = OFlag::O_RDWR | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
+        let pending = File::from(openat(&folder, layout::PENDING, flags, Mode::empty())?);
+        if !file::try_lock(&pending)? {
+            return Err(io::Error::from(io::ErrorKind::WouldBlock));
+        }
+        layout::store_outcome(&folder, &pending, outcome, sync)
+    }
+
+    /// The stored index of a stream, if there is one.
+    pub fn index(&self, task: &TaskId, stream: Stream) -> Option<File> {
+        let folder = self.folder(task).ok()?;
+        openat(&folder, layout::index_name(stream.name()).as_str(), EXISTING, Mode::empty()).ok().map(File::from)
     }
 
     /// A command's output stream, open for reading.

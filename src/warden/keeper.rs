@@ -108,6 +108,8 @@ pub struct Notes {
     pub escalated: bool,
     /// What went wrong with output, first.
     pub trouble: Option<Trouble>,
+    /// The pinned file changed while it was being started.
+    pub changed: Option<String>,
 }
 
 /// No branch of the tree is left out.
@@ -115,7 +117,7 @@ const NOBODY: fn() -> HashSet<Pid> = HashSet::new;
 
 impl Keeper {
     fn new(launched: Launched, post: Post) -> Self {
-        let Launched { specification, main, started, capture, leaf, peers } = launched;
+        let Launched { specification, main, started, capture, leaf, peers, changed } = launched;
         let Specification { timeout_ms, kill_grace_ms, stray_grace_ms, limits, .. } = specification;
         let timings = Timings {
             budget: Duration::from_millis(timeout_ms),
@@ -141,7 +143,7 @@ impl Keeper {
             main_exit: None,
             strays: Vec::new(),
             stray_names: Vec::new(),
-            notes: Notes::default(),
+            notes: Notes { changed, ..Notes::default() },
             main_told: false,
         }
     }
@@ -149,6 +151,9 @@ impl Keeper {
     fn run(mut self) {
         self.peers.tell_host(&Report::Started);
         self.peers.listen(self.folder.as_fd());
+        if self.notes.changed.is_some() {
+            self.end(Cause::Kill, SignalNumber::KILL);
+        }
         let unkillable = loop {
             self.wait();
             if self.reap() {

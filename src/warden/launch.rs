@@ -4,6 +4,7 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -18,6 +19,7 @@ use super::warden::ProgramDefaults;
 use crate::os::process::Pid;
 use crate::os::socket;
 use crate::os::spawn::{Executable, Program, ResourceLimit, SpawnFailure, Stage, spawn};
+use crate::program::{ProgramFacts, ProgramKind, ResolvedProgram};
 use crate::vault::layout;
 use crate::vault::record::Cause;
 
@@ -35,6 +37,34 @@ pub struct Launched {
     pub leaf: Option<Leaf>,
     /// Who is told.
     pub peers: Peers,
+    /// The pinned file was no longer itself right after the exec: what runs may be something else.
+    pub changed: Option<String>,
+}
+
+/// A pinned script, looked at again on this side.
+struct Pinned(ResolvedProgram);
+
+impl Pinned {
+    fn of(specification: &Specification, descriptor: Option<&OwnedFd>) -> Result<Option<Self>, String> {
+        let (ExecBy::Checked { path, identity, sha256 }, Some(descriptor)) = (&specification.exec, descriptor) else {
+            return Ok(None);
+        };
+        let path = PathBuf::from(path);
+        let interpreter = PathBuf::new();
+        let facts = ProgramFacts {
+            real: path.clone(),
+            path,
+            identity: *identity,
+            kind: ProgramKind::Script { interpreter },
+            pin: Some(*sha256),
+        };
+        let descriptor = descriptor.try_clone().map_err(|error| error.to_string())?;
+        Ok(Some(Self(ResolvedProgram::from_parts(facts, descriptor))))
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.0.verify().map_err(|error| error.to_string())
+    }
 }
 
 /// The descriptors of a specification, by their meaning.
@@ -58,6 +88,16 @@ pub fn launch(post: Post) -> Option<(Launched, Post)> {
         }
     };
     let Post { delegation, socket, .. } = &post;
+    let pinned = match Pinned::of(&specification, handed.program.as_ref()).and_then(|pinned| match &pinned {
+        Some(program) => program.check().map(|()| pinned),
+        None => Ok(pinned),
+    }) {
+        Ok(pinned) => pinned,
+        Err(changed) => {
+            refuse(&post, Refused::Changed(changed));
+            return None;
+        }
+    };
     let leaf = delegation.as_ref().and_then(|delegation| delegation.leaf(&specification.task_id).ok());
     match start(&specification, &handed, leaf.as_ref(), &post.defaults, &post.pending) {
         Ok((main, pipes)) => {
@@ -69,7 +109,8 @@ pub fn launch(post: Post) -> Option<(Launched, Post)> {
                 // Without a descriptor for the host the command can't be kept; parent-death kills the program.
                 Err(_) => return None,
             };
-            Some((Launched { specification, main, started, capture, leaf, peers }, post))
+            let changed = pinned.and_then(|pinned| pinned.check().err());
+            Some((Launched { specification, main, started, capture, leaf, peers, changed }, post))
         }
         Err(failure) => {
             if let Some(leaf) = &leaf {
@@ -103,7 +144,7 @@ fn receive(post: &Post, inbox: &mut Inbox) -> io::Result<Option<(Specification, 
     let input = if specification.has_input { Some(next()?) } else { None };
     let outputs = [next()?.into(), next()?.into()];
     let cwd = next()?;
-    let program = if let ExecBy::Descriptor(_) = specification.exec { Some(next()?) } else { None };
+    let program = if specification.exec.has_descriptor() { Some(next()?) } else { None };
     Ok(Some((specification, Handed { input, outputs, cwd, program })))
 }
 
@@ -125,9 +166,7 @@ fn start(
 ) -> Result<(Pid, [OwnedFd; 2]), Failure> {
     let argv = strings(&specification.argv)?;
     let env = strings(&specification.env)?;
-    let path = match &specification.exec {
-        ExecBy::Path(path) | ExecBy::Descriptor(path) => c_string(path)?,
-    };
+    let path = c_string(specification.exec.path())?;
     let null = match &handed.input {
         Some(_) => None,
         None => Some(OwnedFd::from(
@@ -143,9 +182,9 @@ fn start(
     let limits = resource_limits(specification.limits, leaf, defaults)?;
     layout::mark_started(pending).map_err(|error| resources("marking the start", &error))?;
     let program = Program {
-        executable: match &handed.program {
-            Some(descriptor) => Executable::Descriptor(descriptor.as_fd()),
-            None => Executable::Path(&path),
+        executable: match (&specification.exec, &handed.program) {
+            (ExecBy::Descriptor(_), Some(descriptor)) => Executable::Descriptor(descriptor.as_fd()),
+            _ => Executable::Path(&path),
         },
         argv: &argv,
         env: &env,
@@ -223,9 +262,7 @@ fn resource_limits(
 /// What the kernel's refusal means for the one who asked. Shortages refuse the start; the rest is the program's.
 fn explain(failure: &SpawnFailure, specification: &Specification) -> Failure {
     let SpawnFailure { stage, error } = failure;
-    let path = match &specification.exec {
-        ExecBy::Path(path) | ExecBy::Descriptor(path) => path,
-    };
+    let path = specification.exec.path();
     let shortage =
         matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOMEM | libc::EMFILE | libc::ENFILE));
     match stage {

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io;
 
+use crate::program::FileIdentity;
 use crate::vault::record::{Cause, MainExit, Outcome};
 
 /// Both ends must be of one build of the package.
@@ -35,6 +36,30 @@ pub enum ExecBy {
     Path(String),
     /// By the descriptor that comes last in the message; the path is for people.
     Descriptor(String),
+    /// By this path, while the descriptor that comes last in the message is compared with it right before and right
+    /// after the exec: a pinned script keeps its `$0`.
+    Checked {
+        /// The path.
+        path: String,
+        /// The file's state when the host looked.
+        identity: FileIdentity,
+        /// The digest that it has to have.
+        sha256: [u8; 32],
+    },
+}
+
+impl ExecBy {
+    /// The file, for people.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Path(path) | Self::Descriptor(path) | Self::Checked { path, .. } => path,
+        }
+    }
+
+    /// Whether the program's descriptor comes along.
+    pub fn has_descriptor(&self) -> bool {
+        !matches!(self, Self::Path(_))
+    }
 }
 
 /// Limits for the program. Absent ones stay as the host has them; no core file is written in any case.
@@ -55,7 +80,8 @@ pub struct Limits {
 }
 
 /// Host to keeper: everything about one command. Descriptors: standard input if [`Specification::has_input`],
-/// standard output's file, standard error's file, the working directory, the program for [`ExecBy::Descriptor`].
+/// standard output's file, standard error's file, the working directory, the program if
+/// [`ExecBy::has_descriptor`].
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Specification {
     /// The task, for names that people see.
@@ -127,6 +153,8 @@ pub enum Refused {
         /// The error number.
         errno: i32,
     },
+    /// The program's file is not what it was when the host looked.
+    Changed(String),
     /// A message was not understood, or a system facility failed in a way that should not be.
     Fault(String),
 }

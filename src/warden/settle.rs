@@ -100,7 +100,10 @@ fn explain(ended: &Ended) -> Option<String> {
             format!("after the program had ended, {}; what came later is lost", trouble.error)
         }),
         Cause::Signal => None,
-        Cause::Kill | Cause::KillAll => Some(killed()),
+        Cause::Kill | Cause::KillAll => Some(match &ended.notes.changed {
+            Some(changed) => format!("{} because its file changed while it was being started: {changed}", killed()),
+            None => killed(),
+        }),
         Cause::Abort => Some(format!("{} because its abort signal fired", killed())),
         Cause::HostGone => Some(format!("{} because the process that started it is gone", killed())),
         Cause::KeeperLost => Some("its keeper was killed; the tree was ended without it".into()),
