@@ -44,6 +44,12 @@ pub const MAX_PATH_SHOWN: usize = 300;
 pub const DEFAULT_PAGE_UNITS: u64 = 50_000;
 /// Most UTF-16 units of one text page.
 pub const MAX_PAGE_UNITS: u64 = 200_000;
+/// Lines of a line page when the caller doesn't say.
+pub const DEFAULT_PAGE_LINES: u64 = 500;
+/// Most lines of one line page.
+pub const MAX_PAGE_LINES: u64 = 20_000;
+/// Bytes from one entry of a stream's index to the next: what a page may have to skip.
+pub const INDEX_STEP_BYTES: u64 = 128 * 1024;
 /// Most UTF-16 units of a status's `tailPreview`.
 pub const TAIL_PREVIEW_UNITS: usize = 2_000;
 /// Most bytes that a synchronous status reads of the two streams together.
@@ -52,6 +58,27 @@ pub const STATUS_READ_BYTES: usize = 16 * 1024;
 pub const DEFAULT_PREVIEW_UNITS: usize = 600;
 /// Longest string V8 can hold, in UTF-16 units: 2^29 - 24.
 pub const MAX_V8_STRING_UNITS: u64 = 536_870_888;
+
+/// Matches of a search when the caller doesn't say.
+pub const DEFAULT_SEARCH_MATCHES: u64 = 100;
+/// Most matches of one search.
+pub const MAX_SEARCH_MATCHES: u64 = 1_000;
+/// Most lines of context on either side of a match.
+pub const MAX_SEARCH_CONTEXT: u64 = 20;
+/// Most UTF-16 units of one line in a search's result.
+pub const MAX_SEARCH_LINE_UNITS: u64 = 2_000;
+/// Most UTF-16 units of all lines in a search's result.
+pub const MAX_SEARCH_UNITS: u64 = 200_000;
+/// Longest search pattern in bytes.
+pub const MAX_PATTERN_BYTES: usize = 8 * 1024;
+/// Most bytes of a compiled pattern, and of the cache of states that a search builds from it.
+pub const MAX_COMPILED_PATTERN_BYTES: usize = 4 * 1024 * 1024;
+/// A longer line is searched in pieces of this many bytes: what bounds a search's memory.
+pub const SEARCH_PIECE_BYTES: u64 = 256 * 1024;
+/// How long a search goes on, in milliseconds: a large pattern that fits nothing costs its size at every byte.
+pub const MAX_SEARCH_MS: u64 = 20_000;
+/// Most bytes that a search's line buffer takes: the pieces of the largest context, twice over.
+pub const SEARCH_HEAP_BYTES: usize = 16 * 1024 * 1024;
 
 /// Most stray process names that a record lists.
 pub const MAX_STRAY_NAMES: usize = 16;

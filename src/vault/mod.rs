@@ -6,3 +6,4 @@ pub mod id;
 pub mod layout;
 pub mod record;
 pub mod store;
+pub mod text;
