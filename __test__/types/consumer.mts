@@ -1,0 +1,83 @@
+// Compiled, never run: what a strict ESM consumer may rely on.
+import {
+  type ArgvaultErrorCode,
+  type BackgroundCommandStatus,
+  type CommandBackend,
+  CommandHost,
+  followLines,
+  followOutput,
+  getBackgroundCommandStatus,
+  isArgvaultError,
+  readArtifactBytes,
+  runCommand,
+  type SettledStatus,
+  setBackgroundCommandPolicy,
+  startBackgroundCommand,
+} from 'argvault';
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+const holds = <T extends true>(): T | undefined => undefined;
+
+const { warnings } = await setBackgroundCommandPolicy({
+  allowedExecutables: ['git', { path: '/usr/bin/env', sha256: '00' }],
+  cwdRoot: '/',
+  allowedCommands: [['git', { oneOf: ['log', 'status'] }, { rest: true }], { name: 'all', argv: ['git'] }],
+  approve: async request => request.argv.length > 1,
+  allowlist: (argv, cwd) => argv[0] === 'git' && cwd === '/',
+});
+holds<Equal<typeof warnings, string[]>>();
+
+const { taskId } = await startBackgroundCommand(['git', 'log'] as const, {
+  abortSignal: AbortSignal.timeout(1),
+});
+const status = getBackgroundCommandStatus(taskId);
+
+function describe(seen: BackgroundCommandStatus): string {
+  switch (seen.state) {
+    case 'queued':
+    case 'running':
+      return seen.tailPreview;
+    case 'exited':
+      holds<Equal<typeof seen.cause, 'exit' | 'start-failed'>>();
+      return `${seen.exitCode} ${seen.stdout.artifactId}`;
+    case 'killed':
+    case 'timeout':
+    case 'output-limit':
+      return `${seen.signal} ${seen.strays}`;
+    default:
+      return seen satisfies never;
+  }
+}
+describe(status);
+// @ts-expect-error a running command has no artifact yet
+status.stdout;
+
+const host: CommandBackend = new CommandHost({ keepAlive: false, onSettled: settled => describe(settled) });
+const unbounded = await host.awaitBackgroundCommand(taskId);
+holds<Equal<typeof unbounded, SettledStatus>>();
+const bounded = await host.awaitBackgroundCommand(taskId, { timeoutMs: 5 });
+holds<Equal<typeof bounded, BackgroundCommandStatus>>();
+const done = await runCommand(['git', 'log'], {
+  env: { PATH: '/bin', HOME: undefined },
+  input: new Uint8Array(3),
+});
+holds<Equal<typeof done, SettledStatus>>();
+
+const bytes = await readArtifactBytes(done.stdout.artifactId, { offset: 0, length: 10 });
+holds<Equal<typeof bytes, Buffer | null>>();
+for await (const chunk of followOutput(taskId, { from: 10 })) chunk.readUInt8();
+for await (const line of followLines(taskId, { stream: 'stderr' })) line.trim();
+
+try {
+  // @ts-expect-error a command is an array, not a line
+  await startBackgroundCommand('git log');
+  // @ts-expect-error unknown keys are refused
+  await startBackgroundCommand(['git'], { shell: true });
+} catch (error) {
+  if (isArgvaultError(error)) {
+    const code: ArgvaultErrorCode = error.code;
+    holds<Equal<typeof error.hint, string>>();
+    // @ts-expect-error the list of codes is closed
+    if (code === 'ERR_NO_SUCH_CODE') throw error;
+  }
+}

@@ -1,0 +1,545 @@
+/**
+ * argvault runs commands for a model without a shell.
+ *
+ * Times are milliseconds, sizes are bytes, text offsets are UTF-16 units, points in time are epoch milliseconds.
+ * Whatever returns a promise rejects with an {@link ArgvaultError} and never throws; it rejects only when nothing
+ * ran. How a command ended is data: a non-zero exit, a timeout or a program that can't be started is a status.
+ */
+
+// ── Errors ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Every code that a caller can see. The README says for each what to do. */
+export type ArgvaultErrorCode =
+  | 'ERR_NO_POLICY'
+  | 'ERR_BAD_POLICY'
+  | 'ERR_BAD_ARGV'
+  | 'ERR_NOT_AN_EXECUTABLE_NAME'
+  | 'ERR_ARGV_TOO_LONG'
+  | 'ERR_EXECUTABLE_NOT_ALLOWED'
+  | 'ERR_EXECUTABLE_CHANGED'
+  | 'ERR_COMMAND_NOT_ALLOWED'
+  | 'ERR_APPROVAL_DENIED'
+  | 'ERR_APPROVAL_PENDING'
+  | 'ERR_VETOED'
+  | 'ERR_ROOT_NOT_FOUND'
+  | 'ERR_CWD_NOT_FOUND'
+  | 'ERR_CWD_NOT_A_DIRECTORY'
+  | 'ERR_CWD_PERMISSION'
+  | 'ERR_CWD_OUTSIDE_ROOT'
+  | 'ERR_BAD_OPTION'
+  | 'ERR_BAD_ENV'
+  | 'ERR_BUDGET'
+  | 'ERR_ABORTED'
+  | 'ERR_UNKNOWN_TASK'
+  | 'ERR_UNKNOWN_TOOL'
+  | 'ERR_BAD_PATTERN'
+  | 'ERR_ARTIFACT_TOO_LARGE'
+  | 'ERR_VAULT_UNAVAILABLE'
+  | 'ERR_VAULT_FULL'
+  | 'ERR_RESOURCES'
+  | 'ERR_KEEPER'
+  | 'ERR_PLATFORM'
+  | 'ERR_DISPOSED'
+  | 'ERR_INTERNAL';
+
+/** What every refusal and failure of this package is. */
+export declare class ArgvaultError extends Error {
+  private constructor();
+  /** Stable; match on this. */
+  readonly code: ArgvaultErrorCode;
+  /** The recovery step alone; `message` ends with it. */
+  readonly hint: string;
+  /** What the message is about, by name: a path as given and as resolved, a limit, the nearest known name, … */
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** Whether `value` is an {@link ArgvaultError}, also one of another realm or another copy of this package. */
+export declare function isArgvaultError(value: unknown): value is ArgvaultError;
+
+// ── Policy ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** A file that may run only while its content has this digest. */
+export interface PinnedExecutable {
+  /** Absolute path. */
+  path: string;
+  /** SHA-256 of the file in hexadecimal. */
+  sha256: string;
+}
+
+/** One argv entry of a pattern: this very string, one of several, or (only as the last) any number of any strings. */
+export type ArgvPatternPart = string | { oneOf: readonly string[] } | { rest: true };
+
+/** What a whole argv must look like, with or without a name to be called by in refusals and approvals. */
+export type CommandPattern = readonly ArgvPatternPart[] | { name: string; argv: readonly ArgvPatternPart[] };
+
+/** A command that matched no pattern, exactly as it would run. Nothing of it can change while a human thinks. */
+export interface ApprovalRequest {
+  readonly argv: readonly string[];
+  /** Absolute, with symbolic links resolved. */
+  readonly cwd: string;
+  /** The resolved file that would be executed. */
+  readonly executable: string;
+  /** Names of the environment variables that the program would get; never their values. */
+  readonly envNames: readonly string[];
+  readonly timeoutMs: number;
+  readonly maxOutputBytes: number;
+  readonly sessionId?: string;
+}
+
+/** What may run, where, and with which budgets. Fixed once it is set. */
+export interface BackgroundCommandPolicy {
+  /**
+   * Exactly what argv[0] may be. Bare names are resolved on the host's own PATH; a relative entry with a slash is
+   * looked for from the command's working directory.
+   */
+  allowedExecutables: readonly (string | PinnedExecutable)[];
+  /** The directory that no command may start outside of; opened anew at each start. */
+  cwdRoot: string;
+  /** When given, the whole argv must match one of these, or `approve` decides. */
+  allowedCommands?: readonly CommandPattern[];
+  /** Asked when no pattern matched. Only `true` allows; anything else, a throw or silence refuses. */
+  approve?: (request: ApprovalRequest) => unknown;
+  /** How long `approve` and `allowlist` may take. Default 300 000. */
+  approvalTimeoutMs?: number;
+  /** The last word on every command. Only `true` allows; a string refuses and is the message, verbatim. */
+  allowlist?: (argv: string[], cwd: string) => unknown;
+  /**
+   * What a start without `env` gets: everything (the default), a minimal set (PATH, HOME, USER, LANG, LC_*, TZ,
+   * TMPDIR, TERM), or these names.
+   */
+  inheritEnv?: 'all' | 'minimal' | readonly string[];
+  /** Time budget of a command that doesn't say. Default 120 000. */
+  defaultTimeoutMs?: number;
+  /** The largest budget that a command may ask for. A larger one is refused, not lowered. */
+  maxTimeoutMs?: number;
+  /** Bytes kept of each stream, and the most that a command may ask for. Default 10 485 760. */
+  maxOutputBytes?: number;
+  /** Bytes kept of both streams together. */
+  maxTotalOutputBytes?: number;
+  /** From SIGTERM to SIGKILL. Default 5 000. */
+  killGraceMs?: number;
+  /** What processes left behind by a program that ended by itself may still take. Default 1 000. */
+  strayGraceMs?: number;
+  /** Commands at once; more wait as `queued`, in order. */
+  maxConcurrent?: number;
+  /** How long a command may be `queued`. */
+  queueTimeoutMs?: number;
+}
+
+/** What setting a policy had to say. */
+export interface PolicyResult {
+  /** Settings that work but deserve a look, in sentences. */
+  warnings: string[];
+}
+
+// ── Commands ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** How one command is to run. Unknown keys are refused. */
+export interface BackgroundCommandOptions {
+  /** Relative to the root, or absolute. Default: the root. */
+  cwd?: string;
+  timeoutMs?: number;
+  /** Bytes kept of each stream; one more ends the command as `output-limit`. */
+  maxOutputBytes?: number;
+  /** The whole environment: it replaces, never merges. Entries that are `undefined` are left out. */
+  env?: Readonly<Record<string, string | undefined>>;
+  /** What the program reads from its standard input, at most 64 MiB; otherwise end of file. */
+  input?: string | Uint8Array;
+  /** What people call it. Default: the first two argv entries, at most 60 characters. */
+  label?: string;
+  sessionId?: string;
+  /** Aborted before the start: `ERR_ABORTED`, nothing ran. Later: the command is killed, cause `abort`. */
+  abortSignal?: AbortSignal;
+}
+
+/** A command that was accepted. */
+export interface BackgroundCommandHandle {
+  taskId: string;
+  argv: string[];
+  startedAt: number;
+}
+
+export type StreamName = 'stdout' | 'stderr';
+
+export type BackgroundCommandState = 'queued' | 'running' | 'exited' | 'killed' | 'timeout' | 'output-limit';
+
+/** How the main process ended; `exitCode` or `signal`, never both. */
+export interface MainExit {
+  exitCode?: number;
+  signal?: string;
+  at: number;
+}
+
+/** What the tree used, from the reaping of every process in it. */
+export interface CommandUsage {
+  userMs: number;
+  systemMs: number;
+  /** The largest resident set of one process. */
+  maxRssBytes: number;
+}
+
+/** Bytes that are kept under an id. */
+export interface BankedArtifactRef {
+  artifactId: string;
+  label: string;
+  kind: string;
+  sizeBytes: number;
+  /** The beginning, cut to the preview's length. */
+  preview: string;
+  /** The tool call with which a model reads on. */
+  readBackHint: string;
+}
+
+/** A process that could not be ended, such as one of another user. */
+export interface UnkillableProcess {
+  pid: number;
+  name: string;
+}
+
+interface StatusBase {
+  taskId: string;
+  label: string;
+  argv: string[];
+  /** Absolute, with symbolic links resolved. */
+  cwd: string;
+  /** The resolved file. */
+  executable: string;
+  sessionId?: string;
+  startedAt: number;
+  /** So far, or until it settled. Time in the queue or in approval is not counted. */
+  durationMs: number;
+  timeoutMs: number;
+  maxOutputBytes: number;
+  stdoutBytes: number;
+  stderrBytes: number;
+  /** The end of both streams, at most 2 000 characters. */
+  tailPreview: string;
+}
+
+interface SettledBase extends StatusBase {
+  settledAt: number;
+  stdout: BankedArtifactRef;
+  stderr: BankedArtifactRef;
+  /** How the main process ended; beside a cause other than `exit` and `signal` it says little. */
+  exitCode?: number;
+  signal?: string;
+  mainExit?: MainExit;
+  /** What went wrong, in a sentence. */
+  error?: string;
+  /** Processes that outlived the program and were ended. */
+  strays: number;
+  /** The names of at most 16 of them. */
+  strayNames: string[];
+  /** Processes that are still alive, since nobody here may end them. */
+  unkillable?: UnkillableProcess[];
+  /** The writing end of a stream is in the hands of a process outside the tree. */
+  outputHeldOutside?: boolean;
+  usage: CommandUsage;
+  containment: 'cgroup' | 'subreaper';
+}
+
+export interface QueuedStatus extends StatusBase {
+  state: 'queued';
+}
+
+export interface RunningStatus extends StatusBase {
+  state: 'running';
+  /** Present once the program itself is done while processes it left behind are still given time. */
+  mainExit?: MainExit;
+}
+
+/** The program ended by itself, or never could be started (`start-failed`: no exit code, `error` says why). */
+export interface ExitedStatus extends SettledBase {
+  state: 'exited';
+  cause: 'exit' | 'start-failed';
+}
+
+export interface KilledStatus extends SettledBase {
+  state: 'killed';
+  /** `signal`: one that did not come from here. */
+  cause: 'signal' | 'kill' | 'kill-all' | 'abort' | 'host-gone' | 'keeper-lost' | 'storage' | 'limit';
+}
+
+export interface TimeoutStatus extends SettledBase {
+  state: 'timeout';
+  cause: 'timeout';
+}
+
+export interface OutputLimitStatus extends SettledBase {
+  state: 'output-limit';
+  cause: 'output-limit' | 'total-output-limit';
+}
+
+/** A command that is over: no descendant is alive, every byte is in its files, the record is written. */
+export type SettledStatus = ExitedStatus | KilledStatus | TimeoutStatus | OutputLimitStatus;
+
+export type BackgroundCommandStatus = QueuedStatus | RunningStatus | SettledStatus;
+
+export interface AwaitOptions {
+  /** How long to wait; the command itself is not touched when it is over. */
+  timeoutMs?: number;
+  /** Ends the wait only. */
+  abortSignal?: AbortSignal;
+}
+
+export interface BackgroundCommandCounts {
+  running: number;
+  /** Settled and not yet looked at. */
+  finished: number;
+}
+
+export interface ListOptions {
+  sessionId?: string;
+  state?: BackgroundCommandState;
+  limit?: number;
+  /** `nextCursor` of the page before. */
+  cursor?: string;
+}
+
+export interface CommandList {
+  commands: BackgroundCommandStatus[];
+  nextCursor?: string;
+}
+
+// ── Output ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface ReadOutputOptions {
+  /** Default `stdout`. */
+  stream?: StreamName;
+  /** In UTF-16 units; below 0 counts as 0, past the end is an empty page. */
+  offset?: number;
+  /** In UTF-16 units, clamped to 1…200 000. Default 50 000. */
+  limit?: number;
+}
+
+/** A page of text, decoded as `Buffer.toString('utf8')` decodes; it never ends inside a surrogate pair. */
+export interface OutputPage {
+  taskId: string;
+  stream: StreamName;
+  content: string;
+  offset: number;
+  limit: number;
+  /** Where to read on. */
+  nextOffset: number;
+  /** So far; it only grows. */
+  totalSize: number;
+  hasMore: boolean;
+}
+
+export interface ByteRange {
+  /** In bytes. Default 0. */
+  offset?: number;
+  /** In bytes. Default: to the end. */
+  length?: number;
+}
+
+export interface BankOptions {
+  kind: string;
+  label: string;
+  sessionId?: string;
+  /** UTF-16 units of the preview. Default 600. */
+  previewChars?: number;
+}
+
+export interface FollowOptions {
+  /** Default `stdout`. */
+  stream?: StreamName;
+  /** The byte to begin at. Default 0. */
+  from?: number;
+}
+
+/** Live output. Leaving the loop frees everything, also while it waits. */
+export interface OutputFollower<T> extends AsyncIterableIterator<T> {
+  return(value?: unknown): Promise<IteratorResult<T>>;
+}
+
+export interface SearchOptions {
+  /** A regular expression in Rust's syntax (linear time, no look-around), or plain text with `literal`. */
+  pattern: string;
+  literal?: boolean;
+  ignoreCase?: boolean;
+  stream?: StreamName;
+  /** Lines of context before a match. */
+  before?: number;
+  /** Lines of context after a match. */
+  after?: number;
+  maxMatches?: number;
+}
+
+export interface SearchMatch {
+  /** Counted from 1. */
+  line: number;
+  /** Of the line, in UTF-16 units: an `offset` for a page. */
+  offset: number;
+  text: string;
+  before: string[];
+  after: string[];
+}
+
+export interface SearchResult {
+  matches: SearchMatch[];
+  /** There are more matches than were answered. */
+  truncated: boolean;
+}
+
+export interface CleanupOptions {
+  /** Remove what settled longer ago than this. */
+  olderThanMs?: number;
+  /** Remove the oldest until the vault is no larger than this. */
+  maxBytes?: number;
+}
+
+export interface CleanupResult {
+  removed: number;
+  freedBytes: number;
+}
+
+// ── Hosts ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** A start that was refused, told to `onRefused` and the channel `argvault:refused`. */
+export interface RefusedEvent {
+  /** As it was passed, whatever it was. */
+  argv: unknown;
+  error: Error;
+}
+
+/** How a host behaves. Unknown keys are refused. */
+export interface CommandHostOptions {
+  /** Where output is kept; made 0700, parents too. Default `$XDG_STATE_HOME/argvault`, else `~/.local/state/argvault`. */
+  vaultDir?: string;
+  /** Whether running commands keep the process alive. Default `true`; with `false` its exit ends them. */
+  keepAlive?: boolean;
+  /** Whether a session sees only its own commands and artifacts. Default `false`. */
+  isolateSessions?: boolean;
+  /** Refuses starts with `ERR_VAULT_FULL` once the vault is larger. */
+  maxVaultBytes?: number;
+  /** Runs `cleanup` with these by itself. */
+  retention?: CleanupOptions;
+  /** `fsync` makes a settled command survive a power cut. Default `rename`. */
+  durability?: 'rename' | 'fsync';
+  /** A listener that throws or rejects becomes a process warning and changes nothing else. */
+  onStarted?: (handle: BackgroundCommandHandle) => void;
+  onSettled?: (status: SettledStatus) => void;
+  onRefused?: (event: RefusedEvent) => void;
+}
+
+/** Whether commands can run here, and if not, why. */
+export interface Support {
+  ok: boolean;
+  code?: ArgvaultErrorCode;
+  reason?: string;
+}
+
+/** The whole surface of a host, so that an SDK can put a runner of its own behind the same calls. */
+export interface CommandBackend {
+  /** In force before the call returns; a refused policy changes nothing. Rejects with `ERR_BAD_POLICY`. */
+  setBackgroundCommandPolicy(policy: BackgroundCommandPolicy): Promise<PolicyResult>;
+  /** The policy in force. */
+  getBackgroundCommandPolicy(): BackgroundCommandPolicy | undefined;
+  /** Starts a command. Rejects with the code of whatever refused it; then nothing ran. */
+  startBackgroundCommand(
+    argv: readonly string[],
+    options?: BackgroundCommandOptions,
+  ): Promise<BackgroundCommandHandle>;
+  /** Where a command stands. Throws `ERR_UNKNOWN_TASK`. */
+  getBackgroundCommandStatus(taskId: string): BackgroundCommandStatus;
+  /** Waits until it is settled. Rejects with `ERR_UNKNOWN_TASK`. */
+  awaitBackgroundCommand(taskId: string): Promise<SettledStatus>;
+  /** Waits until it is settled, or answers as it stands when the wait is over. */
+  awaitBackgroundCommand(taskId: string, options?: AwaitOptions): Promise<BackgroundCommandStatus>;
+  /** Start and await in one; an abort kills. */
+  runCommand(argv: readonly string[], options?: BackgroundCommandOptions): Promise<SettledStatus>;
+  /** Ends a command and its whole tree: `signal` (default `SIGTERM`), then SIGKILL. A settled one is left as it was. */
+  killBackgroundCommand(taskId: string, signal?: NodeJS.Signals): Promise<SettledStatus>;
+  /** Ends every command of this host, queued ones too; answers how many, once all have settled. */
+  killAll(): Promise<number>;
+  /** The same as {@link CommandBackend.killAll}. */
+  killAllBackgroundCommands(): Promise<number>;
+  /** A page of text. Rejects with `ERR_UNKNOWN_TASK`, `ERR_BAD_OPTION`. */
+  readBackgroundCommandOutput(taskId: string, options?: ReadOutputOptions): Promise<OutputPage>;
+  /** An artifact's whole text; `null` for an unknown id. Rejects with `ERR_ARTIFACT_TOO_LARGE` beyond V8's longest string. */
+  readArtifact(artifactId: string): Promise<string | null>;
+  /** An artifact's bytes; `null` for an unknown id. */
+  readArtifactBytes(artifactId: string, range?: ByteRange): Promise<Buffer | null>;
+  /** Keeps any text or bytes in the vault. */
+  bankArtifact(content: string | Uint8Array, options: BankOptions): Promise<BankedArtifactRef>;
+  /** A stream's bytes, live; ends when the command is settled. */
+  followOutput(taskId: string, options?: FollowOptions): OutputFollower<Buffer>;
+  /** A stream's lines without their line breaks, live; the last may be unfinished. */
+  followLines(taskId: string, options?: FollowOptions): OutputFollower<string>;
+  /** Searches a stream line by line. Rejects with `ERR_BAD_PATTERN`. */
+  searchOutput(taskId: string, options: SearchOptions): Promise<SearchResult>;
+  /** Commands in the vault, also those of earlier processes. */
+  listCommands(options?: ListOptions): Promise<CommandList>;
+  /** How many commands run and how many have finished unseen, of one session or of all. */
+  backgroundCommandCounts(sessionId?: string): BackgroundCommandCounts;
+  /** Removes settled commands, the oldest first; never a live one. */
+  cleanup(options?: CleanupOptions): Promise<CleanupResult>;
+  /** Ends every command, then refuses starts with `ERR_DISPOSED`. */
+  dispose(): Promise<void>;
+}
+
+/** An isolated host: its own policy, counters and listeners. */
+export declare class CommandHost implements CommandBackend {
+  /** Throws `ERR_BAD_OPTION` for options of the wrong shape. */
+  constructor(options?: CommandHostOptions);
+  setBackgroundCommandPolicy(policy: BackgroundCommandPolicy): Promise<PolicyResult>;
+  getBackgroundCommandPolicy(): BackgroundCommandPolicy | undefined;
+  startBackgroundCommand(
+    argv: readonly string[],
+    options?: BackgroundCommandOptions,
+  ): Promise<BackgroundCommandHandle>;
+  getBackgroundCommandStatus(taskId: string): BackgroundCommandStatus;
+  awaitBackgroundCommand(taskId: string): Promise<SettledStatus>;
+  awaitBackgroundCommand(taskId: string, options?: AwaitOptions): Promise<BackgroundCommandStatus>;
+  runCommand(argv: readonly string[], options?: BackgroundCommandOptions): Promise<SettledStatus>;
+  killBackgroundCommand(taskId: string, signal?: NodeJS.Signals): Promise<SettledStatus>;
+  killAll(): Promise<number>;
+  killAllBackgroundCommands(): Promise<number>;
+  readBackgroundCommandOutput(taskId: string, options?: ReadOutputOptions): Promise<OutputPage>;
+  readArtifact(artifactId: string): Promise<string | null>;
+  readArtifactBytes(artifactId: string, range?: ByteRange): Promise<Buffer | null>;
+  bankArtifact(content: string | Uint8Array, options: BankOptions): Promise<BankedArtifactRef>;
+  followOutput(taskId: string, options?: FollowOptions): OutputFollower<Buffer>;
+  followLines(taskId: string, options?: FollowOptions): OutputFollower<string>;
+  searchOutput(taskId: string, options: SearchOptions): Promise<SearchResult>;
+  listCommands(options?: ListOptions): Promise<CommandList>;
+  backgroundCommandCounts(sessionId?: string): BackgroundCommandCounts;
+  cleanup(options?: CleanupOptions): Promise<CleanupResult>;
+  dispose(): Promise<void>;
+  /** `await using host = new CommandHost()` disposes of it. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Whether commands can run on this machine; works, and never throws, where the addon can't load. */
+export declare function isSupported(): Support;
+
+// ── The default host ────────────────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * Options of the host behind the functions below; a vault that they leave open is `ARGVAULT_VAULT`'s. Rejects with
+ * `ERR_BAD_OPTION` once that host is in use.
+ */
+export declare function configureDefaultHost(options: CommandHostOptions): Promise<void>;
+
+export declare const setBackgroundCommandPolicy: CommandBackend['setBackgroundCommandPolicy'];
+export declare const getBackgroundCommandPolicy: CommandBackend['getBackgroundCommandPolicy'];
+export declare const startBackgroundCommand: CommandBackend['startBackgroundCommand'];
+export declare const getBackgroundCommandStatus: CommandBackend['getBackgroundCommandStatus'];
+export declare const awaitBackgroundCommand: CommandBackend['awaitBackgroundCommand'];
+export declare const runCommand: CommandBackend['runCommand'];
+export declare const killBackgroundCommand: CommandBackend['killBackgroundCommand'];
+export declare const killAll: CommandBackend['killAll'];
+export declare const killAllBackgroundCommands: CommandBackend['killAllBackgroundCommands'];
+export declare const readBackgroundCommandOutput: CommandBackend['readBackgroundCommandOutput'];
+export declare const readArtifact: CommandBackend['readArtifact'];
+export declare const readArtifactBytes: CommandBackend['readArtifactBytes'];
+export declare const bankArtifact: CommandBackend['bankArtifact'];
+export declare const followOutput: CommandBackend['followOutput'];
+export declare const followLines: CommandBackend['followLines'];
+export declare const searchOutput: CommandBackend['searchOutput'];
+export declare const listCommands: CommandBackend['listCommands'];
+export declare const backgroundCommandCounts: CommandBackend['backgroundCommandCounts'];
+export declare const cleanup: CommandBackend['cleanup'];
+/** As {@link CommandBackend.dispose}; the next policy makes the default host ready again. */
+export declare const dispose: CommandBackend['dispose'];

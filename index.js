@@ -1,0 +1,6 @@
+'use strict';
+
+const { compose } = require('./js/compose.js');
+const { loadNative } = require('./js/native.js');
+
+module.exports = compose(loadNative);

@@ -1,0 +1,32 @@
+'use strict';
+
+// Registered under a global key, so that errors are known across realms and across copies of this package.
+const BRAND = Symbol.for('argvault.error');
+
+/** What every refusal and failure of this package is. */
+class ArgvaultError extends Error {
+  /** @param {{ code: string, message: string, hint: string, details: Record<string, unknown> }} wire */
+  constructor({ code, message, hint, details }) {
+    super(message);
+    this.code = code;
+    this.hint = hint;
+    this.details = details;
+  }
+}
+
+Object.defineProperties(ArgvaultError.prototype, {
+  name: { value: 'ArgvaultError', writable: true, configurable: true },
+  [BRAND]: { value: true },
+});
+
+function isArgvaultError(value) {
+  return typeof value === 'object' && value !== null && value[BRAND] === true;
+}
+
+/** The value of a tagged answer of the native side; throws what it says went wrong. */
+function unwrap(answer) {
+  if (answer.error !== undefined) throw new ArgvaultError(answer.error);
+  return answer.ok;
+}
+
+module.exports = { ArgvaultError, isArgvaultError, unwrap };

@@ -1,0 +1,104 @@
+'use strict';
+
+const { asyncDispose, lineSource, OutputIterator } = require('./follow.js');
+
+/**
+ * The calls of a host, each said once for `CommandHost` and for the module's own functions. A subclass says which
+ * host core they act on. `async` here means: whatever goes wrong is a rejection.
+ */
+class Surface {
+  /** @type {() => import('./core.js').HostCore} */
+  #core;
+
+  constructor(core) {
+    this.#core = core;
+  }
+
+  async setBackgroundCommandPolicy(policy) {
+    return this.#core().setPolicy(policy);
+  }
+
+  getBackgroundCommandPolicy() {
+    return this.#core().policy();
+  }
+
+  async startBackgroundCommand(argv, options) {
+    return this.#core().start(argv, options);
+  }
+
+  getBackgroundCommandStatus(taskId) {
+    return this.#core().sync('status', taskId);
+  }
+
+  async awaitBackgroundCommand(taskId, options) {
+    return this.#core().wait(taskId, options);
+  }
+
+  async runCommand(argv, options) {
+    const core = this.#core();
+    const { taskId } = await core.start(argv, options);
+    return core.wait(taskId);
+  }
+
+  async killBackgroundCommand(taskId, signal) {
+    return this.#core().call('kill', taskId, signal);
+  }
+
+  async killAll() {
+    return this.#core().call('killAll');
+  }
+
+  async killAllBackgroundCommands() {
+    return this.killAll();
+  }
+
+  async readBackgroundCommandOutput(taskId, options) {
+    return this.#core().call('readOutput', taskId, options);
+  }
+
+  async readArtifact(artifactId) {
+    return this.#core().call('readArtifact', artifactId);
+  }
+
+  async readArtifactBytes(artifactId, options) {
+    return this.#core().call('readArtifactBytes', artifactId, options);
+  }
+
+  async bankArtifact(content, options) {
+    return this.#core().call('bankArtifact', content, options);
+  }
+
+  followOutput(taskId, options) {
+    return new OutputIterator(async () => this.#core().follow(taskId, options));
+  }
+
+  followLines(taskId, options) {
+    return new OutputIterator(async () => lineSource(await this.#core().follow(taskId, options)));
+  }
+
+  async searchOutput(taskId, options) {
+    return this.#core().call('search', taskId, options);
+  }
+
+  async listCommands(options) {
+    return this.#core().call('list', options);
+  }
+
+  backgroundCommandCounts(sessionId) {
+    return this.#core().sync('counts', sessionId);
+  }
+
+  async cleanup(options) {
+    return this.#core().call('cleanup', options);
+  }
+
+  async dispose() {
+    await this.#core().call('dispose');
+  }
+
+  async [asyncDispose]() {
+    await this.dispose();
+  }
+}
+
+module.exports = { Surface };
