@@ -33,7 +33,8 @@ class Environment {
     this.#port ??= new binding.Port(this.calls.deliver);
     this.#lastHostId += 1;
     const hostId = this.#lastHostId;
-    return { hostId, native: unwrap(binding.Host.create(this.#port, hostId, options, { ...process.env })) };
+    unwrap(binding.checkHostOptions(options));
+    return { hostId, native: new binding.Host(this.#port, hostId, options, { ...process.env }) };
   }
 
   listen(hostId, sink) {

@@ -9,6 +9,7 @@ use crate::program::ProgramError;
 use crate::sandbox::SandboxError;
 use crate::supervisor::error::SupervisorError;
 use crate::vault::error::VaultError;
+use crate::vault::text::SearchError;
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $variant:ident => $name:literal,)+) => {
@@ -109,6 +110,9 @@ pub enum Error {
     /// The vault.
     #[error(transparent)]
     Vault(#[from] VaultError),
+    /// A search.
+    #[error(transparent)]
+    Search(#[from] SearchError),
     /// The warden.
     #[error(transparent)]
     Supervisor(#[from] SupervisorError),
@@ -127,9 +131,9 @@ impl Error {
             Self::Policy(error) => policy_code(error),
             Self::Sandbox(error) => sandbox_code(error),
             Self::Program(error) => match error {
-                ProgramError::WrongDigest { .. } | ProgramError::Unreadable { .. } | ProgramError::Replaced { .. } => {
-                    Code::ExecutableChanged
-                }
+                ProgramError::WrongDigest { .. }
+                | ProgramError::Unreadable { .. }
+                | ProgramError::Replaced { .. } => Code::ExecutableChanged,
                 ProgramError::OutsideRoot { .. } => Code::ExecutableNotAllowed,
                 ProgramError::Resources { .. } => Code::Resources,
                 ProgramError::Platform { .. } => Code::Platform,
@@ -146,6 +150,12 @@ impl Error {
                 | VaultError::NoPlace
                 | VaultError::Create { .. }
                 | VaultError::Read { .. } => Code::VaultUnavailable,
+            },
+            Self::Search(error) => match error {
+                SearchError::BadPattern { .. }
+                | SearchError::PatternTooLong { .. }
+                | SearchError::PatternTooBig { .. } => Code::BadPattern,
+                SearchError::Io { .. } => Code::VaultUnavailable,
             },
             Self::Supervisor(error) => match error {
                 SupervisorError::Resources { .. } => Code::Resources,
@@ -178,6 +188,7 @@ impl Error {
             Self::Sandbox(error) => error.recovery(),
             Self::Program(error) => error.recovery(),
             Self::Vault(error) => error.recovery(),
+            Self::Search(error) => error.recovery(),
             Self::Supervisor(error) => error.recovery(),
             Self::Host(error) => error.recovery(),
             Self::Input(error) => error.recovery(),
@@ -189,6 +200,7 @@ impl Error {
             Self::Policy(error) => error.details(),
             Self::Sandbox(error) => error.details(),
             Self::Program(error) => error.details(),
+            Self::Search(error) => error.details(),
             Self::Vault(_) | Self::Supervisor(_) | Self::Host(_) | Self::Input(_) => serde_json::json!({}),
         }
     }

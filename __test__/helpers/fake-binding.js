@@ -17,13 +17,8 @@ function fakeBinding(given = {}) {
   }
 
   class Host {
-    static create(port, hostId, options, env) {
+    constructor(port, hostId, options, env) {
       fake.calls.push({ method: 'create', args: [options, env] });
-      const answer = behaviour.create?.(options, env) ?? { ok: new Host(port, hostId) };
-      return answer;
-    }
-
-    constructor(port, hostId) {
       this.port = port;
       this.hostId = hostId;
       fake.hosts.push(this);
@@ -80,7 +75,7 @@ function fakeBinding(given = {}) {
       { id: 0, ok: true, value: { host: host.hostId, type: 'settled', status: { taskId, ...more } } },
     ]);
   fake.of = method => fake.calls.filter(call => call.method === method).map(call => call.args);
-  fake.binding = { Port, Host, isSupported: () => ({ ok: true }), version: () => '0.1.0' };
+  fake.binding = { Port, Host, checkHostOptions: options => behaviour.create?.(options) ?? { ok: null }, isSupported: () => ({ ok: true }), version: () => '0.1.0' };
   fake.load = () => ({ ok: fake.binding });
   return fake;
 }

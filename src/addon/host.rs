@@ -60,24 +60,16 @@ pub struct Host {
     cancels: Cancels,
 }
 
-/// What `Host.create` answers.
-#[napi(object, object_from_js = false)]
-pub struct Created {
-    /// A wire error, if there is no host.
-    pub error: Option<Json>,
-}
-
 #[napi]
 impl Host {
-    /// Makes a host, or throws the wire error as JSON in the message.
+    /// Makes a host whose options [`check_host_options`] has let through.
     #[napi(constructor, catch_unwind)]
     pub fn new(port: &Port, host_id: f64, options: Unknown<'_>, env: Unknown<'_>) -> Result<Self> {
         let port = port.shared();
         let listener = Box::new(Events { port: Arc::clone(&port), host: host_id });
-        let made = CommandHost::new(&value::read(options)?, &value::read(env)?, runtime::supervisor(), listener);
-        let core = made.map_err(|error| {
-            napi::Error::from_reason(serde_json::to_string(&error.to_wire()).unwrap_or_default())
-        })?;
+        let made =
+            CommandHost::new(&value::read(options)?, &value::read(env)?, runtime::supervisor(), listener);
+        let core = made.map_err(|error| napi::Error::from_reason(error.to_string()))?;
         port.adopt(&core);
         Ok(Self { core, port, cancels: Cancels::default() })
     }
@@ -112,8 +104,11 @@ impl Host {
 
     /// Has a command ended because its abort signal fired.
     #[napi(catch_unwind)]
-    pub fn abort(&self, task_id: String) {
-        self.core.abort(&task_id);
+    pub fn abort(&self, task_id: Unknown<'_>) -> Result<()> {
+        if let Value::Text(task) = value::read(task_id)? {
+            self.core.abort(&task);
+        }
+        Ok(())
     }
 
     /// The one who made call `id` gives it up.
@@ -290,6 +285,14 @@ fn json(result: std::result::Result<impl Serialize, Error>) -> std::result::Resu
 fn text<'v>(value: &'v Value, what: &str) -> std::result::Result<&'v str, Error> {
     let field = Field::argument(what, value);
     Ok(field.text()?.ok_or_else(|| field.wrong("a string"))?)
+}
+
+/// Whether a host can be made with these options. A constructor can only throw, and what N-API throws has no room for
+/// a wire error.
+#[napi(catch_unwind)]
+pub fn check_host_options(options: Unknown<'_>) -> Result<Outcome> {
+    let checked = crate::host::HostOptions::read(&value::read(options)?);
+    Ok(Outcome::of(checked.map(|_| Json::Null).map_err(Error::from)))
 }
 
 /// `{ ok, code?, reason? }`: whether commands can be started here.

@@ -34,8 +34,7 @@ pub struct Message {
     pub value: Either3<Json, String, Buffer>,
 }
 
-type Deliver =
-    ThreadsafeFunction<(), (), FnArgs<(Vec<Message>,)>, Status, false, true>;
+type Deliver = ThreadsafeFunction<(), (), FnArgs<(Vec<Message>,)>, Status, false, true>;
 
 /// What the threads of the runtime see of an environment.
 pub(super) struct Shared {

@@ -15,7 +15,12 @@ pub(super) fn runtime() -> Result<&'static Runtime, std::io::Error> {
     if let Some(runtime) = RUNTIME.get() {
         return Ok(runtime);
     }
-    let made = Builder::new_multi_thread().worker_threads(2).thread_name("argvault").enable_io().enable_time().build()?;
+    let made = Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_name("argvault")
+        .enable_io()
+        .enable_time()
+        .build()?;
     Ok(RUNTIME.get_or_init(|| made))
 }
 

@@ -1,6 +1,6 @@
 //! From JavaScript values to [`Value`]s.
 
-use napi::bindgen_prelude::{ArrayBuffer, Array, JsObjectValue as _, Object, Unknown};
+use napi::bindgen_prelude::{ArrayBuffer, JsObjectValue as _, Object, Unknown};
 use napi::{JsString, JsValue as _, KeyCollectionMode, KeyConversion, KeyFilter, Result, ValueType};
 
 use crate::input::Value;
@@ -53,12 +53,16 @@ impl Reader {
         }
         let names = object.get_all_property_names(
             KeyCollectionMode::OwnOnly,
-            KeyFilter::Enumerable | KeyFilter::SkipSymbols,
+            KeyFilter::Enumerable,
             KeyConversion::NumbersToStrings,
         )?;
         let mut entries = Vec::new();
         for at in 0..names.get_array_length()? {
-            let name: JsString<'_> = names.get_element(at)?;
+            let name: Unknown<'_> = names.get_element(at)?;
+            if name.get_type()? != ValueType::String {
+                continue; // a symbol names no option
+            }
+            let name = name.coerce_to_string()?;
             let Value::Text(key) = text(name)? else {
                 return Ok(Value::Other("an object with a lone surrogate in a key"));
             };
@@ -91,7 +95,8 @@ fn text(string: JsString<'_>) -> Result<Value> {
 fn bytes(view: &Object<'_>) -> Result<Value> {
     const OTHER: Value = Value::Other("a typed array other than Uint8Array");
     let element_size: Option<f64> = view.get("BYTES_PER_ELEMENT")?;
-    let (Some(offset), Some(length)) = (view.get::<f64>("byteOffset")?, view.get::<f64>("byteLength")?) else {
+    let (Some(offset), Some(length)) = (view.get::<f64>("byteOffset")?, view.get::<f64>("byteLength")?)
+    else {
         return Ok(OTHER);
     };
     let Ok(Some(buffer)) = view.get::<ArrayBuffer<'_>>("buffer") else {
@@ -100,7 +105,11 @@ fn bytes(view: &Object<'_>) -> Result<Value> {
     if element_size != Some(1.0) {
         return Ok(OTHER);
     }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes of memory, checked by `get`")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "sizes of memory, checked by `get`"
+    )]
     let (offset, length) = (offset as usize, length as usize);
     Ok(buffer.get(offset..offset.saturating_add(length)).map_or(OTHER, |bytes| Value::Bytes(bytes.to_vec())))
 }

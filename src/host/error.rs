@@ -75,8 +75,12 @@ fn verdict(hook: &str, refused: &str, verdict: &Verdict) -> String {
     match verdict {
         Verdict::Words(words) => words.clone(),
         Verdict::Threw(error) => format!("{refused}: the policy's {hook} hook failed ({error})."),
-        Verdict::Other(value) => format!("{refused}: the policy's {hook} hook answered with {value}, and only true allows."),
-        Verdict::TimedOut(ms) => format!("{refused}: the policy's {hook} hook did not answer within {ms} ms."),
+        Verdict::Other(value) => {
+            format!("{refused}: the policy's {hook} hook answered with {value}, and only true allows.")
+        }
+        Verdict::TimedOut(ms) => {
+            format!("{refused}: the policy's {hook} hook did not answer within {ms} ms.")
+        }
     }
 }
 
@@ -92,17 +96,25 @@ impl HostError {
     /// What to do about it.
     pub fn recovery(&self) -> String {
         match self {
-            Self::NoPolicy => "Call setBackgroundCommandPolicy({ allowedExecutables, cwdRoot }) first.".into(),
-            Self::ApprovalDenied { .. } => "Ask for another command, or have a person approve this one.".into(),
+            Self::NoPolicy => {
+                "Call setBackgroundCommandPolicy({ allowedExecutables, cwdRoot }) first.".into()
+            }
+            Self::ApprovalDenied { .. } => {
+                "Ask for another command, or have a person approve this one.".into()
+            }
             Self::Vetoed { .. } => "Ask for another command, or change the policy's allowlist hook.".into(),
             Self::Aborted => "Start the command again without the aborted signal.".into(),
-            Self::Disposed => "Make a new CommandHost; the default host is re-armed by setting a policy.".into(),
+            Self::Disposed => {
+                "Make a new CommandHost; the default host is re-armed by setting a policy.".into()
+            }
             Self::MissingCall { .. } => {
                 "Run on Linux 5.9 or later, or allow the call in the container's seccomp profile.".into()
             }
             Self::NoProc => "Mount /proc where this process runs.".into(),
             Self::NoSuchQuestion => "Answer each question once, before it times out.".into(),
-            Self::UnknownSignal { .. } => "Use a name of signal(7), such as \"SIGTERM\" or \"SIGINT\".".into(),
+            Self::UnknownSignal { .. } => {
+                "Use a name of signal(7), such as \"SIGTERM\" or \"SIGINT\".".into()
+            }
             Self::NoSuchFollower => "Open a new one with followOutput().".into(),
             Self::Internal { .. } => "Report this with the steps that lead to it.".into(),
         }

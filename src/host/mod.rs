@@ -103,10 +103,12 @@ impl CommandHost {
     ) -> Result<Arc<Self>, Error> {
         let options = HostOptions::read(options)?;
         let variable = |name: &str| match env {
-            Value::Record(entries) => entries.iter().find(|(key, _)| key == name).and_then(|(_, value)| match value {
-                Value::Text(text) => Some(text.as_str()),
-                _ => None,
-            }),
+            Value::Record(entries) => {
+                entries.iter().find(|(key, _)| key == name).and_then(|(_, value)| match value {
+                    Value::Text(text) => Some(text.as_str()),
+                    _ => None,
+                })
+            }
             _ => None,
         };
         let default_vault = Vault::default_path(variable("XDG_STATE_HOME"), variable("HOME"));

@@ -48,7 +48,9 @@ impl HostOptions {
         let vault_dir = fields.field("vaultDir");
         let path = match vault_dir.text()? {
             None => None,
-            Some(text) => Some(std::path::absolute(text).map_err(|_| vault_dir.wrong("the path of a directory"))?),
+            Some(text) => {
+                Some(std::path::absolute(text).map_err(|_| vault_dir.wrong("the path of a directory"))?)
+            }
         };
         // What keeps the event loop, and who is told, is JavaScript's to do; their shape is checked here all the same.
         fields.field("keepAlive").flag()?;

@@ -122,7 +122,8 @@ impl Answer {
     /// Reads `{ value } | { thrown } | { timedOut } | { aborted }`.
     pub fn read(value: &Value) -> Result<Self, InputError> {
         let mut fields = Fields::of(value, "reply")?;
-        let (thrown, timed_out, aborted) = (fields.field("thrown"), fields.field("timedOut"), fields.field("aborted"));
+        let (thrown, timed_out, aborted) =
+            (fields.field("thrown"), fields.field("timedOut"), fields.field("aborted"));
         let word = fields.field("value");
         fields.finish()?;
         let refused = |verdict| Self::Refused(Refusal::Hook(HookVerdict::Given(verdict)));
@@ -180,7 +181,10 @@ mod tests {
             Value::Function,
         ];
         for other in others {
-            assert!(matches!(Answer::read(&reply("value", other.clone())), Ok(Answer::Refused(_))), "{other:?}");
+            assert!(
+                matches!(Answer::read(&reply("value", other.clone())), Ok(Answer::Refused(_))),
+                "{other:?}"
+            );
         }
         assert!(matches!(Answer::read(&reply("thrown", Value::Text("x".into()))), Ok(Answer::Refused(_))));
         assert!(matches!(Answer::read(&Value::Record(Vec::new())), Ok(Answer::Refused(_))));
@@ -188,7 +192,8 @@ mod tests {
 
     #[test]
     fn a_hooks_own_string_is_the_message() {
-        let Ok(Answer::Refused(Refusal::Hook(verdict))) = Answer::read(&reply("value", Value::Text("not today".into())))
+        let Ok(Answer::Refused(Refusal::Hook(verdict))) =
+            Answer::read(&reply("value", Value::Text("not today".into())))
         else {
             panic!("no refusal");
         };

@@ -33,11 +33,6 @@ pub struct OutputPage {
 }
 
 impl CommandHost {
-    /// The task that `text` names.
-    pub(super) fn known(&self, text: &str) -> Result<TaskId, Error> {
-        TaskId::parse(text).ok_or_else(|| VaultError::UnknownTask { id: cut(text) }.into())
-    }
-
     /// What was started, from memory while it is live.
     pub(super) fn command_of(&self, task: &TaskId) -> Result<std::sync::Arc<CommandFile>, Error> {
         match self.registry.get(task) {
@@ -48,13 +43,15 @@ impl CommandHost {
 
     /// How a command stands. Reads at most [`limits::STATUS_READ_BYTES`] of its output.
     pub fn status(&self, task: &str) -> Result<Status, Error> {
-        let id = self.known(task)?;
+        let id = known(task)?;
         if let Some(live) = self.registry.get(&id) {
             let running_ms = u64::try_from(live.since.elapsed().as_millis()).unwrap_or(u64::MAX);
             let standing = live.standing.borrow().clone();
             return Ok(match standing {
                 Standing::Queued => self.live_status(LiveState::Queued, &id, &live.command, 0, None),
-                Standing::Running => self.live_status(LiveState::Running, &id, &live.command, running_ms, None),
+                Standing::Running => {
+                    self.live_status(LiveState::Running, &id, &live.command, running_ms, None)
+                }
                 Standing::MainEnded(exit) => {
                     self.live_status(LiveState::Running, &id, &live.command, running_ms, Some(exit))
                 }
@@ -107,9 +104,8 @@ impl CommandHost {
         let size = |file: &File| file.metadata().map_or(0, |meta| meta.len());
         let head = |file: &File| match tail {
             Tail::Growing => String::new(),
-            Tail::Final => {
-                text::head_preview(file, tail, limits::DEFAULT_PREVIEW_UNITS).map_or_else(|_| String::new(), |head| head.text)
-            }
+            Tail::Final => text::head_preview(file, tail, limits::DEFAULT_PREVIEW_UNITS)
+                .map_or_else(|_| String::new(), |head| head.text),
         };
         Output {
             bytes: [size(&stdout), size(&stderr)],
@@ -141,7 +137,7 @@ impl CommandHost {
 
     /// A text page of a command's output: `{ stream?, offset?, limit? }`.
     pub fn read_output(&self, task: &str, options: &Value) -> Result<OutputPage, Error> {
-        let id = self.known(task)?;
+        let id = known(task)?;
         let mut fields = Fields::of(options, "options")?;
         let stream = read_stream(&mut fields)?;
         let request = page_request(&mut fields)?;
@@ -156,7 +152,8 @@ impl CommandHost {
         let tail = self.tail_of(task)?;
         let file = self.vault()?.stream(task, stream)?;
         let mut index = self.index_of(task, stream, &file);
-        text::page(&file, &mut index, tail, request.offset, request.limit).map_err(|source| unreadable(task, source))
+        text::page(&file, &mut index, tail, request.offset, request.limit)
+            .map_err(|source| unreadable(task, source))
     }
 
     /// A whole artifact as text; `None` for an unknown or malformed id.
@@ -257,9 +254,17 @@ fn abandoned(command: &CommandFile) -> Outcome {
     let (cause, error) = if command.queued {
         (Cause::HostGone, "the host ended while the command waited for its turn; nothing ran")
     } else {
-        (Cause::KeeperLost, "keeper and warden were both killed, or the machine went down; no outcome was written")
+        (
+            Cause::KeeperLost,
+            "keeper and warden were both killed, or the machine went down; no outcome was written",
+        )
     };
     Outcome { settled_at: command.started_at, ..Outcome::bare(cause, error) }
+}
+
+/// The task that `text` names.
+pub(super) fn known(text: &str) -> Result<TaskId, Error> {
+    TaskId::parse(text).ok_or_else(|| VaultError::UnknownTask { id: cut(text) }.into())
 }
 
 fn cut(text: &str) -> String {

@@ -100,7 +100,8 @@ impl Registry {
     /// All that are not over.
     pub fn running(&self) -> Vec<(TaskId, Live)> {
         let inner = self.lock();
-        let running = inner.live.iter().filter(|(_, live)| !matches!(*live.standing.borrow(), Standing::Settled(_)));
+        let running =
+            inner.live.iter().filter(|(_, live)| !matches!(*live.standing.borrow(), Standing::Settled(_)));
         running.map(|(task, live)| (task.clone(), live.clone())).collect()
     }
 

@@ -9,6 +9,7 @@ use tokio::sync::{oneshot, watch};
 
 use super::error::HostError;
 use super::questions::{Answer, Question, Refusal};
+use super::reads::known;
 use super::registry::{EndHandle, Live};
 use super::start::{ActivePolicy, Next, Prepared, Unstarted, Why, check_platform};
 use super::status::Status;
@@ -76,7 +77,12 @@ impl CommandHost {
     }
 
     /// Goes on with a start whose hook has answered.
-    pub async fn answer(self: &Arc<Self>, ticket: u64, reply: &Value, cancel: Cancel) -> Result<Reply, Error> {
+    pub async fn answer(
+        self: &Arc<Self>,
+        ticket: u64,
+        reply: &Value,
+        cancel: Cancel,
+    ) -> Result<Reply, Error> {
         let (hook, prepared) = self.questions.take(ticket)?;
         let digest = prepared.policy.rules.digest().to_owned();
         let argv = prepared.parts.argv.clone();
@@ -125,7 +131,12 @@ impl CommandHost {
         if self.disposed.load(Ordering::Acquire) { Err(HostError::Disposed) } else { Ok(()) }
     }
 
-    async fn go_on(self: &Arc<Self>, prepared: Prepared, next: Next, cancel: &Cancel) -> Result<Reply, Error> {
+    async fn go_on(
+        self: &Arc<Self>,
+        prepared: Prepared,
+        next: Next,
+        cancel: &Cancel,
+    ) -> Result<Reply, Error> {
         match next {
             Next::Ask(hook) => Ok(Reply::Question(Box::new(self.questions.ask(hook, prepared)))),
             Next::Launch => Ok(Reply::Started(self.launch(prepared, cancel).await?)),
@@ -185,7 +196,8 @@ impl CommandHost {
                 drop(handover);
                 let (reader, orders) = link.split();
                 let end = EndHandle::Running(orders);
-                let live = Live { command: Arc::clone(&command), since: Instant::now(), standing: watcher, end };
+                let live =
+                    Live { command: Arc::clone(&command), since: Instant::now(), standing: watcher, end };
                 self.registry.insert(task.clone(), live);
                 // One that was disposed meanwhile has told only those it knew.
                 if self.disposed.load(Ordering::Acquire)
@@ -232,8 +244,12 @@ impl CommandHost {
             // The vault couldn't take the outcome: it is kept here, for as long as the host lives.
             let (asked, _) = watch::channel(None);
             let end = EndHandle::Queued(Arc::new(asked));
-            let live =
-                Live { command: Arc::clone(command), since: Instant::now(), standing: standing.subscribe(), end };
+            let live = Live {
+                command: Arc::clone(command),
+                since: Instant::now(),
+                standing: standing.subscribe(),
+                end,
+            };
             self.registry.insert(task.clone(), live);
         }
         let stored = settlement.stored;
@@ -246,7 +262,10 @@ impl CommandHost {
     /// Keeper and warden are gone without a word: the record, or the lack of one, tells.
     fn settle_abandoned(&self, task: &TaskId) -> Settlement {
         let lost = |stored| {
-            let mut outcome = Outcome::bare(Cause::KeeperLost, "keeper and warden were both killed; what they had started may live on");
+            let mut outcome = Outcome::bare(
+                Cause::KeeperLost,
+                "keeper and warden were both killed; what they had started may live on",
+            );
             if let Ok(vault) = self.vault()
                 && let Ok(folder) = vault.folder(task)
             {
@@ -269,7 +288,8 @@ impl CommandHost {
 
     /// Records the outcome of a command that no keeper has.
     fn settle_unstarted(&self, files: &NewTask, outcome: Outcome) -> Settlement {
-        let stored = layout::store_outcome(&files.folder, &files.pending, &outcome, self.options.sync).is_ok();
+        let stored =
+            layout::store_outcome(&files.folder, &files.pending, &outcome, self.options.sync).is_ok();
         Settlement { outcome: Arc::new(outcome), stored }
     }
 
@@ -303,7 +323,7 @@ impl CommandHost {
                     }
                     Err(_) => Outcome::bare(Cause::HostGone, "the host ended while the command waited for its turn"),
                 },
-                asked = end_asked.wait_for(Option::is_some) => match asked.ok().and_then(|asked| *asked) {
+                asked = end_order(&mut end_asked) => match asked {
                     Some((signal, cause)) => {
                         let signal = signal.name();
                         Outcome::bare(cause, format!("was killed with {signal} while it waited for its turn; nothing ran"))
@@ -349,8 +369,13 @@ impl CommandHost {
     }
 
     /// Waits until a command is over, for `timeout` at most, or until the one who waits gives up.
-    pub async fn wait(&self, task: &str, timeout: Option<Duration>, mut cancel: Cancel) -> Result<Status, Error> {
-        let id = self.known(task)?;
+    pub async fn wait(
+        &self,
+        task: &str,
+        timeout: Option<Duration>,
+        mut cancel: Cancel,
+    ) -> Result<Status, Error> {
+        let id = known(task)?;
         if let Some(mut live) = self.registry.get(&id) {
             let settled = live.settled();
             let timed = async {
@@ -377,7 +402,7 @@ impl CommandHost {
 
     /// Has a command ended and waits for its end. One that is over stays as it was.
     pub async fn kill(&self, task: &str, signal: SignalNumber) -> Result<Status, Error> {
-        let id = self.known(task)?;
+        let id = known(task)?;
         if let Some(live) = self.registry.get(&id) {
             live.end(signal, Cause::Kill);
         }
@@ -457,10 +482,12 @@ impl CommandHost {
             })
             .collect();
         let option = |name: &str| match options {
-            Value::Record(entries) => entries.iter().find(|(key, _)| key == name).and_then(|(_, value)| match value {
-                Value::Text(text) => Some(text.as_str()),
-                _ => None,
-            }),
+            Value::Record(entries) => {
+                entries.iter().find(|(key, _)| key == name).and_then(|(_, value)| match value {
+                    Value::Text(text) => Some(text.as_str()),
+                    _ => None,
+                })
+            }
             _ => None,
         };
         let Ok(storage) = self.storage() else { return };
@@ -480,12 +507,21 @@ impl CommandHost {
     }
 }
 
+/// The order to end a queued command; `None` when nobody can give one any more.
+async fn end_order(
+    asked: &mut watch::Receiver<Option<(SignalNumber, Cause)>>,
+) -> Option<(SignalNumber, Cause)> {
+    *asked.wait_for(Option::is_some).await.ok()?
+}
+
 /// The program may have been replaced while a hook thought; a pin reads all of it.
 async fn recheck(prepared: Prepared) -> Result<Prepared, Error> {
     off_the_loop(move || prepared.recheck().map(|()| prepared)).await
 }
 
-async fn off_the_loop<T: Send + 'static>(work: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
+async fn off_the_loop<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
         Err(error) => Err(HostError::Internal { reason: error.to_string() }.into()),

@@ -7,7 +7,7 @@ use super::questions::{Hook, HookRequest};
 use crate::error::Error;
 use crate::input::Value;
 use crate::os::file;
-use crate::policy::{CandidateParts, Policy, StartRequest, Standing};
+use crate::policy::{CandidateParts, Policy, Standing, StartRequest};
 use crate::program::{ExecBy as ProgramExec, Located, ProgramTable, ResolvedProgram, WantedProgram};
 use crate::sandbox::{ConfinedDir, WorkspaceRoot};
 use crate::supervisor::launch::Handover;
@@ -75,7 +75,12 @@ pub enum Next {
 
 impl Prepared {
     /// Runs the checks in their order: argv, executable, options, patterns; working directory; program.
-    pub fn check(policy: Arc<ActivePolicy>, argv: &Value, options: &Value, env: &Value) -> Result<Self, Error> {
+    pub fn check(
+        policy: Arc<ActivePolicy>,
+        argv: &Value,
+        options: &Value,
+        env: &Value,
+    ) -> Result<Self, Error> {
         let candidate = policy.rules.decide(&StartRequest { argv, options }, env)?;
         let parts = candidate.into_parts();
         let root = WorkspaceRoot::open(policy.rules.cwd_root())?;
@@ -232,11 +237,11 @@ fn exec_by(program: ResolvedProgram) -> Result<(ExecBy, Option<std::os::fd::Owne
 
 /// What every start needs of the system, looked for once.
 pub fn check_platform() -> Result<(), HostError> {
+    static HAS_PROC: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     if let Some(missing) = crate::os::probe::missing_call() {
         let reason = std::io::Error::from_raw_os_error(missing.errno).to_string();
         return Err(HostError::MissingCall { call: missing.name, since: missing.since, reason });
     }
-    static HAS_PROC: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     let has_proc = HAS_PROC.get_or_init(|| std::path::Path::new("/proc/self/stat").exists());
     if *has_proc { Ok(()) } else { Err(HostError::NoProc) }
 }

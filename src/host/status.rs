@@ -4,7 +4,9 @@ use serde::Serialize;
 
 use crate::limits;
 use crate::vault::id::{ArtifactId, Stream, TaskId};
-use crate::vault::record::{Cause, CommandFile, Containment, MainExit, Outcome, SettledState, Unkillable, Usage};
+use crate::vault::record::{
+    Cause, CommandFile, Containment, MainExit, Outcome, SettledState, Unkillable, Usage,
+};
 
 /// The state of a command, settled or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -60,7 +62,8 @@ pub struct Common {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Settled {
-    settled_at: u64,
+    #[serde(rename = "settledAt")]
+    at: u64,
     cause: Cause,
     stdout: ArtifactRef,
     stderr: ArtifactRef,
@@ -125,7 +128,10 @@ impl Status {
         main_exit: Option<MainExit>,
         output: Output,
     ) -> Self {
-        Self::Live { state, common: Box::new(common(command, duration_ms, main_exit, &output.bytes, output.tail)) }
+        Self::Live {
+            state,
+            common: Box::new(common(command, duration_ms, main_exit, &output.bytes, output.tail)),
+        }
     }
 
     /// Of a command that is over.
@@ -148,9 +154,15 @@ impl Status {
             outcome.main_exit.as_ref().map_or((None, None), |exit| (exit.exit_code, exit.signal.clone()));
         Self::Settled {
             state: outcome.cause.state(),
-            common: Box::new(common(command, outcome.duration_ms, outcome.main_exit.clone(), &bytes, output.tail)),
+            common: Box::new(common(
+                command,
+                outcome.duration_ms,
+                outcome.main_exit.clone(),
+                &bytes,
+                output.tail,
+            )),
             settled: Box::new(Settled {
-                settled_at: outcome.settled_at,
+                at: outcome.settled_at,
                 cause: outcome.cause,
                 stdout: bank(Stream::Stdout, bytes[0], stdout_head),
                 stderr: bank(Stream::Stderr, bytes[1], stderr_head),

@@ -61,5 +61,5 @@ pub(super) fn message(error: &PolicyError) -> (Code, String) {
     }
     assert!(recovery.ends_with('.'), "{recovery}");
     assert!(error.details().is_object());
-    (error_code(error), format!("{problem} {recovery}"))
+    (crate::error::Error::from(error.clone()).code(), format!("{problem} {recovery}"))
 }

@@ -84,7 +84,8 @@ impl Audit {
         let path = self.directory.join(NAME);
         if let Some(grown) = grown
             && file::try_lock(grown)?
-            && std::fs::metadata(&path).is_ok_and(|now| grown.metadata().is_ok_and(|own| own.ino() == now.ino()))
+            && std::fs::metadata(&path)
+                .is_ok_and(|now| grown.metadata().is_ok_and(|own| own.ino() == now.ino()))
         {
             std::fs::rename(&path, self.directory.join(format!("audit-{}.ndjson", clock::epoch_ms())))?;
         }

@@ -29,6 +29,15 @@ pub fn index_name(stream: &str) -> String {
     format!("{stream}.index")
 }
 
+/// Makes an index file with its header.
+pub fn create_index(folder: &impl AsFd, name: &str) -> io::Result<File> {
+    use std::io::Write as _;
+    let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_CLOEXEC | OFlag::O_APPEND;
+    let mut file = File::from(openat(folder.as_fd(), name, flags, Mode::S_IRUSR | Mode::S_IWUSR)?);
+    file.write_all(&super::text::header())?;
+    Ok(file)
+}
+
 /// Marks the reserved record: from here on a program may be running.
 pub fn mark_started(pending: &File) -> io::Result<()> {
     pending.write_all_at(b"\n", 0)

@@ -192,7 +192,9 @@ impl Vault {
     /// The stored index of a stream, if there is one.
     pub fn index(&self, task: &TaskId, stream: Stream) -> Option<File> {
         let folder = self.folder(task).ok()?;
-        openat(&folder, layout::index_name(stream.name()).as_str(), EXISTING, Mode::empty()).ok().map(File::from)
+        openat(&folder, layout::index_name(stream.name()).as_str(), EXISTING, Mode::empty())
+            .ok()
+            .map(File::from)
     }
 
     /// A command's output stream, open for reading.

@@ -6,7 +6,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::limits::CAPTURE_CHUNK;
 use crate::os::file::readable_bytes;
+use crate::vault::layout;
 use crate::vault::record::Cause;
+use crate::vault::text::{Indexer, Mark};
 
 /// How many chunks one wake-up takes from a pipe before others have their turn.
 const CHUNKS_PER_TURN: usize = 4;
@@ -22,6 +24,41 @@ struct Stream {
     /// The file can't be written, or the cap is reached: what still comes is read and dropped, so that the program
     /// is not hit by SIGPIPE before it is asked to end.
     discarding: bool,
+    index: Index,
+}
+
+/// The stream's index, written while its bytes are at hand; a short stream needs none and gets no file.
+#[derive(Debug)]
+struct Index {
+    folder: Option<OwnedFd>,
+    name: String,
+    counts: Indexer,
+    file: Option<File>,
+}
+
+impl Index {
+    fn new(folder: Option<OwnedFd>, stream: &str) -> Self {
+        Self { folder, name: layout::index_name(stream), counts: Indexer::new(), file: None }
+    }
+
+    /// Counts bytes that are in the stream by now. An index that can't be written is given up: readers count what it
+    /// lacks.
+    fn push(&mut self, bytes: &[u8]) {
+        let Self { folder, name, counts, file } = self;
+        let Some(directory) = folder else { return };
+        let mut failed = false;
+        counts.push(bytes, |mark| {
+            failed = failed || write_entry(directory, name, file, mark).is_err();
+        });
+        if failed {
+            *folder = None;
+        }
+    }
+}
+
+fn write_entry(folder: &OwnedFd, name: &str, file: &mut Option<File>, mark: Mark) -> io::Result<()> {
+    let file = if let Some(file) = file { file } else { file.insert(layout::create_index(folder, name)?) };
+    file.write_all(&mark.to_record())
 }
 
 /// Both streams and what bounds them.
@@ -43,13 +80,25 @@ pub struct Trouble {
 }
 
 impl Capture {
-    /// Captures from the read ends `pipes`, which are non-blocking, into `files`.
-    pub fn new(pipes: [OwnedFd; 2], files: [File; 2], cap: u64, total_cap: Option<u64>) -> Self {
+    /// Captures from the read ends `pipes`, which are non-blocking, into `files`, their indexes into `folder`.
+    pub fn new(
+        pipes: [OwnedFd; 2],
+        files: [File; 2],
+        folder: &OwnedFd,
+        cap: u64,
+        total_cap: Option<u64>,
+    ) -> Self {
         let [stdout_pipe, stderr_pipe] = pipes.map(File::from);
         let [stdout, stderr] = files;
-        let stream = |name, pipe, file| Stream { name, pipe: Some(pipe), file, kept: 0, discarding: false };
+        let stream = |name, pipe, file| {
+            let index = Index::new(folder.try_clone().ok(), name);
+            Stream { name, pipe: Some(pipe), file, kept: 0, discarding: false, index }
+        };
         Self {
-            streams: [stream("stdout", stdout_pipe, stdout), stream("stderr", stderr_pipe, stderr)],
+            streams: [
+                stream(layout::STDOUT, stdout_pipe, stdout),
+                stream(layout::STDERR, stderr_pipe, stderr),
+            ],
             cap,
             total_cap: total_cap.unwrap_or(u64::MAX),
             buffer: vec![0; CAPTURE_CHUNK],
@@ -149,6 +198,7 @@ impl Capture {
             match stream.file.write(rest) {
                 Ok(written) => {
                     stream.kept += written as u64;
+                    stream.index.push(&rest[..written]);
                     rest = &rest[written..];
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -192,6 +242,7 @@ mod tests {
     use std::io::Seek as _;
 
     struct Rig {
+        folder: tempfile::TempDir,
         capture: Capture,
         writers: [Option<File>; 2],
         files: [File; 2],
@@ -202,8 +253,11 @@ mod tests {
         let ((out_read, out_write), (err_read, err_write)) = (pipe(), pipe());
         let files = [tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap()];
         let copies = [files[0].try_clone().unwrap(), files[1].try_clone().unwrap()];
+        let folder = tempfile::tempdir().unwrap();
+        let handle = File::open(folder.path()).unwrap().into();
         Rig {
-            capture: Capture::new([out_read, err_read], files, cap, total_cap),
+            capture: Capture::new([out_read, err_read], files, &handle, cap, total_cap),
+            folder,
             writers: [Some(out_write.into()), Some(err_write.into())],
             files: copies,
         }
@@ -266,6 +320,28 @@ mod tests {
         assert_eq!((rig.file(0).len(), rig.file(1)), (60_000, b"err".to_vec()));
         rig.writers[0] = None;
         assert_eq!(rig.capture.drain(), (false, None));
+    }
+
+    #[test]
+    fn a_long_stream_gets_an_index_and_a_short_one_no_file() {
+        use crate::limits::INDEX_STEP_BYTES;
+        use crate::vault::text::{RECORD_BYTES, TextIndex};
+        let mut rig = rig(1 << 30, None);
+        rig.write(1, b"short");
+        assert_eq!(rig.capture.pump(1), None);
+        for _ in 0..40 {
+            rig.write(0, &vec![b'x'; 32 * 1024]);
+            assert_eq!(rig.capture.pump(0), None);
+        }
+        let index = File::open(rig.folder.path().join(layout::index_name("stdout"))).unwrap();
+        let records = 40 * 32 * 1024 / INDEX_STEP_BYTES;
+        let header = crate::vault::text::header().len() as u64;
+        assert_eq!(index.metadata().unwrap().len(), header + records * RECORD_BYTES as u64);
+        assert_ne!(
+            format!("{:?}", TextIndex::load(&index, &rig.files[0])),
+            format!("{:?}", TextIndex::new())
+        );
+        assert!(!rig.folder.path().join(layout::index_name("stderr")).exists());
     }
 
     #[test]

@@ -46,7 +46,9 @@ struct Pinned(ResolvedProgram);
 
 impl Pinned {
     fn of(specification: &Specification, descriptor: Option<&OwnedFd>) -> Result<Option<Self>, String> {
-        let (ExecBy::Checked { path, identity, sha256 }, Some(descriptor)) = (&specification.exec, descriptor) else {
+        let (ExecBy::Checked { path, identity, sha256 }, Some(descriptor)) =
+            (&specification.exec, descriptor)
+        else {
             return Ok(None);
         };
         let path = PathBuf::from(path);
@@ -103,7 +105,8 @@ pub fn launch(post: Post) -> Option<(Launched, Post)> {
         Ok((main, pipes)) => {
             let started = Instant::now();
             let Specification { max_output_bytes, max_total_output_bytes, .. } = specification;
-            let capture = Capture::new(pipes, handed.outputs, max_output_bytes, max_total_output_bytes);
+            let capture =
+                Capture::new(pipes, handed.outputs, &post.folder, max_output_bytes, max_total_output_bytes);
             let peers = match socket.try_clone() {
                 Ok(socket) => Peers::new(socket, inbox),
                 // Without a descriptor for the host the command can't be kept; parent-death kills the program.

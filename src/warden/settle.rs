@@ -101,7 +101,9 @@ fn explain(ended: &Ended) -> Option<String> {
         }),
         Cause::Signal => None,
         Cause::Kill | Cause::KillAll => Some(match &ended.notes.changed {
-            Some(changed) => format!("{} because its file changed while it was being started: {changed}", killed()),
+            Some(changed) => {
+                format!("{} because its file changed while it was being started: {changed}", killed())
+            }
             None => killed(),
         }),
         Cause::Abort => Some(format!("{} because its abort signal fired", killed())),
