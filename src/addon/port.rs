@@ -1,5 +1,7 @@
 //! One way out per JavaScript environment: results and events, in batches, through one weak thread-safe function.
 
+#![expect(clippy::needless_pass_by_value, reason = "what JavaScript passes to an export is a value")]
+
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 

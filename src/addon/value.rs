@@ -87,8 +87,10 @@ impl Reader {
 
 /// A string, or the fact that no bytes stand for it.
 fn text(string: JsString<'_>) -> Result<Value> {
+    let length = string.utf16_len()?;
     let units = string.into_utf16()?;
-    Ok(String::from_utf16(&units).map_or(Value::BrokenText, Value::Text))
+    // What came has a NUL at its end that is not the string's.
+    Ok(String::from_utf16(units.get(..length).unwrap_or(&units)).map_or(Value::BrokenText, Value::Text))
 }
 
 /// The bytes that a `Buffer` or `Uint8Array` shows; other views are no bytes by themselves.

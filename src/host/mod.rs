@@ -3,6 +3,7 @@
 //! It decides nothing itself. The policy, the sandbox and the program table say whether and what; the supervisor
 //! hands over; the vault remembers.
 
+mod course;
 pub mod error;
 mod options;
 pub mod questions;
@@ -11,6 +12,7 @@ mod registry;
 mod run;
 mod start;
 pub mod status;
+mod trail;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

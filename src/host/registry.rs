@@ -24,11 +24,14 @@ pub struct Live {
     pub end: EndHandle,
 }
 
+/// With what, and on whose account.
+pub type EndOrder = (SignalNumber, Cause);
+
 /// How to have a command ended.
 #[derive(Debug, Clone)]
 pub enum EndHandle {
     /// It waits for its turn: tell whoever waits for it.
-    Queued(Arc<watch::Sender<Option<(SignalNumber, Cause)>>>),
+    Queued(Arc<watch::Sender<Option<EndOrder>>>),
     /// It runs: tell its keeper.
     Running(Orders),
 }

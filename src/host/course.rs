@@ -1,0 +1,216 @@
+//! The course of one command, from its folder to its outcome, whoever carries it on.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{oneshot, watch};
+
+use super::CommandHost;
+use super::registry::{EndHandle, EndOrder, Live};
+use super::start::{Prepared, Unstarted, Why};
+use crate::error::Error;
+use crate::os::clock::epoch_ms;
+use crate::os::signal::SignalNumber;
+use crate::supervisor::error::SupervisorError;
+use crate::supervisor::gate::Permit;
+use crate::supervisor::launch::Handed;
+use crate::supervisor::live::{Reader, Settlement, Standing};
+use crate::vault::id::TaskId;
+use crate::vault::layout;
+use crate::vault::record::{Cause, CommandFile, Outcome};
+use crate::vault::store::{Found, NewTask};
+
+/// A command that has a folder and is not over.
+pub struct Course {
+    host: Arc<CommandHost>,
+    task: TaskId,
+    command: Arc<CommandFile>,
+    standing: watch::Sender<Standing>,
+    /// Resolves when the one who started it has been told: nobody hears of the end before.
+    told: oneshot::Receiver<()>,
+    /// What it is to be ended with, asked while it had no keeper yet.
+    asked: Arc<watch::Sender<Option<EndOrder>>>,
+}
+
+/// A course that found no keeper. Nothing ran.
+pub struct Failed {
+    /// It, with its folder as it was.
+    pub course: Course,
+    files: NewTask,
+    /// Why.
+    pub error: Error,
+}
+
+impl Course {
+    /// Of a task whose folder was just made.
+    pub fn new(
+        host: Arc<CommandHost>,
+        task: TaskId,
+        command: Arc<CommandFile>,
+        told: oneshot::Receiver<()>,
+    ) -> Self {
+        let standing = watch::Sender::new(Standing::Queued);
+        let asked = Arc::new(watch::Sender::new(None));
+        Self { host, task, command, standing, told, asked }
+    }
+
+    /// Whose course it is.
+    pub fn task(&self) -> &TaskId {
+        &self.task
+    }
+
+    fn register(&self, end: EndHandle) {
+        let standing = self.standing.subscribe();
+        let live = Live { command: Arc::clone(&self.command), since: Instant::now(), standing, end };
+        self.host.registry.insert(self.task.clone(), live);
+    }
+
+    /// Hands it to the warden, and has it followed from there.
+    pub async fn hand_over(
+        self,
+        prepared: Prepared,
+        files: NewTask,
+        permit: Permit,
+    ) -> Result<(), Box<Failed>> {
+        let handover = match prepared.into_handover(&self.task, files, self.host.options.sync) {
+            Ok(handover) => handover,
+            Err(Unstarted { files, why: Why::Program(reason) }) => {
+                self.settle_unstarted(&files, Outcome::bare(Cause::StartFailed, reason));
+                return Ok(());
+            }
+            Err(Unstarted { files, why: Why::Resources(source) }) => {
+                let doing = "preparing the program's input".into();
+                let error = SupervisorError::Resources { doing, source }.into();
+                return Err(Box::new(Failed { course: self, files, error }));
+            }
+        };
+        match self.host.supervisor.hand_over(&handover).await {
+            Ok(Handed::Running(link)) => {
+                drop(handover);
+                let (reader, orders) = link.split();
+                self.standing.send_replace(Standing::Running);
+                // Whoever asked for its end before finds the order here; whoever asks later finds the keeper.
+                self.register(EndHandle::Running(orders.clone()));
+                let disposed = self.host.disposed.load(Ordering::Acquire);
+                let order =
+                    (*self.asked.borrow()).or(disposed.then_some((SignalNumber::TERM, Cause::KillAll)));
+                if let Some((signal, cause)) = order {
+                    orders.end(signal, cause);
+                }
+                tokio::spawn(self.follow(reader, permit));
+            }
+            Ok(Handed::Settled(settlement)) => self.finish(settlement),
+            Err(error) => {
+                return Err(Box::new(Failed { course: self, files: handover.task, error: error.into() }));
+            }
+        }
+        Ok(())
+    }
+
+    async fn follow(self, reader: Reader, permit: Permit) {
+        let settlement = match reader.follow(&self.standing).await {
+            Some(settlement) => settlement,
+            None => self.settle_abandoned(),
+        };
+        drop(permit);
+        self.finish(settlement);
+    }
+
+    /// It is over: those who wait are told, then the listener.
+    fn finish(self, settlement: Settlement) {
+        if !settlement.stored && self.host.registry.get(&self.task).is_none() {
+            // The vault couldn't take the outcome: it is kept here, for as long as the host lives.
+            self.register(EndHandle::Queued(Arc::clone(&self.asked)));
+        }
+        let Self { host, task, command, standing, told, .. } = self;
+        let stored = settlement.stored;
+        let status = host.settled_status(&task, &command, &settlement.outcome);
+        standing.send_replace(Standing::Settled(settlement));
+        host.registry.settled(&task, command.session_id.clone(), stored);
+        tokio::spawn(async move {
+            let _ = told.await; // an error says the same: the other end was dropped
+            host.listener.settled(status);
+        });
+    }
+
+    /// Keeper and warden are gone without a word: the record, or the lack of one, tells.
+    fn settle_abandoned(&self) -> Settlement {
+        let unstored = |outcome: Outcome| Settlement { outcome: Arc::new(outcome), stored: false };
+        let mut lost = Outcome::bare(
+            Cause::KeeperLost,
+            "keeper and warden were both killed; what they had started may live on",
+        );
+        let Ok(vault) = self.host.vault() else { return unstored(lost) };
+        if let Ok(Found::Settled(outcome)) = vault.find(&self.task) {
+            return Settlement { outcome: Arc::from(outcome), stored: true };
+        }
+        if let Ok(folder) = vault.folder(&self.task) {
+            lost.stdout_bytes = layout::size_of(&folder, layout::STDOUT);
+            lost.stderr_bytes = layout::size_of(&folder, layout::STDERR);
+        }
+        let stored = vault.adopt(&self.task, &lost, self.host.options.sync).is_ok();
+        Settlement { stored, ..unstored(lost) }
+    }
+
+    /// Records the outcome of a command that never had a keeper.
+    fn settle_unstarted(self, files: &NewTask, outcome: Outcome) {
+        let sync = self.host.options.sync;
+        let stored = layout::store_outcome(&files.folder, &files.pending, &outcome, sync).is_ok();
+        self.finish(Settlement { outcome: Arc::new(outcome), stored });
+    }
+
+    /// Has it wait for its turn.
+    pub fn enqueue(self, prepared: Prepared, files: NewTask, place: oneshot::Receiver<Permit>) {
+        self.register(EndHandle::Queued(Arc::clone(&self.asked)));
+        tokio::spawn(self.wait_for_turn(prepared, files, place));
+    }
+
+    async fn wait_for_turn(self, prepared: Prepared, files: NewTask, place: oneshot::Receiver<Permit>) {
+        let patience = prepared.policy.rules.queue_timeout_ms();
+        let patience_over = async {
+            match patience {
+                Some(ms) => tokio::time::sleep(Duration::from_millis(ms)).await,
+                None => std::future::pending().await,
+            }
+        };
+        let mut orders = self.asked.subscribe();
+        let outcome = tokio::select! {
+            permit = place => match permit {
+                Ok(permit) => return self.take_turn(prepared, files, permit).await,
+                Err(_) => Outcome::bare(Cause::HostGone, "the host ended while it waited for its turn; nothing ran"),
+            },
+            (signal, cause) = end_order(&mut orders) => {
+                let signal = signal.name();
+                Outcome::bare(cause, format!("was killed with {signal} while it waited for its turn; nothing ran"))
+            }
+            () = patience_over => {
+                let ms = patience.unwrap_or_default();
+                let waited = format!("could not be started: it waited {ms}ms for its turn (queueTimeoutMs)");
+                Outcome::bare(Cause::StartFailed, waited)
+            }
+        };
+        self.settle_unstarted(&files, outcome);
+    }
+
+    async fn take_turn(mut self, prepared: Prepared, files: NewTask, permit: Permit) {
+        self.command =
+            Arc::new(CommandFile { started_at: epoch_ms(), queued: false, ..(*self.command).clone() });
+        let _ = layout::replace_command(&files.folder, &self.command);
+        if let Err(failed) = self.hand_over(prepared, files, permit).await {
+            let Failed { course, files, error } = *failed;
+            // The handle is out already, so what would have been a refusal is an outcome.
+            let outcome = Outcome::bare(Cause::StartFailed, format!("could not be started: {error}"));
+            course.settle_unstarted(&files, outcome);
+        }
+    }
+}
+
+/// The order to end a queued command.
+async fn end_order(asked: &mut watch::Receiver<Option<EndOrder>>) -> EndOrder {
+    match asked.wait_for(Option::is_some).await.map(|asked| *asked) {
+        Ok(Some(order)) => order,
+        // Nobody can give one any more.
+        Ok(None) | Err(_) => std::future::pending().await,
+    }
+}
