@@ -13,7 +13,7 @@
 //! | [`host`] | the composition root: the only file that knows the whole order |
 //! | `addon` | the only N-API code |
 
-#[cfg(feature = "addon")]
+#[cfg(all(feature = "addon", not(test)))] // nothing loads an addon under `cargo test`
 mod addon;
 pub mod error;
 pub mod host;
