@@ -1,5 +1,7 @@
 //! What may start, and what then runs: the whole way through the host, the warden and a real program.
 
+#![cfg(test)]
+
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -5,8 +5,18 @@ use sha2::{Digest as _, Sha256};
 
 use crate::support::{Rig, refusal, script};
 
-fn digest(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+fn digest(bytes: impl AsRef<[u8]>) -> String {
+    let hash: [u8; 32] = Sha256::digest(bytes).into();
+    format!("{:x}", Number(hash))
+}
+
+/// Bytes, most significant first, as one hexadecimal number.
+struct Number([u8; 32]);
+
+impl std::fmt::LowerHex for Number {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
 }
 
 #[tokio::test]
@@ -71,7 +81,7 @@ async fn a_pinned_binary_runs_while_it_has_its_digest_and_no_longer() {
     let rig = Rig::without_policy(json!({}));
     let path = rig.work().join("tool");
     std::fs::copy("/bin/true", &path).unwrap();
-    let pin = digest_of(&path);
+    let pin = digest(std::fs::read(&path).unwrap());
     rig.set_policy(json!({ "allowedExecutables": [{ "path": path, "sha256": pin }] }));
     let status = rig.run(json!([path]), json!({})).await;
     assert_eq!(status["exitCode"], 0, "{status:#}");
@@ -80,10 +90,6 @@ async fn a_pinned_binary_runs_while_it_has_its_digest_and_no_longer() {
     let (code, message) = refusal(rig.try_start(json!([path]), json!({})).await);
     assert_eq!(code, "ERR_EXECUTABLE_CHANGED");
     assert!(message.contains(&pin), "{message}");
-}
-
-fn digest_of(path: &std::path::Path) -> String {
-    Sha256::digest(std::fs::read(path).unwrap()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[tokio::test]

@@ -1,6 +1,10 @@
 //! A command host as integration tests use it: a vault of its own, the warden of this build, values from JSON.
 
 #![allow(dead_code, clippy::allow_attributes, reason = "each test binary uses its own part of this")]
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "json! makes values, and tests read better without borrows"
+)]
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
