@@ -19,6 +19,9 @@ pub struct Delegation {
     name: String,
 }
 
+/// What a warden's directory is called, with its pid behind.
+const PREFIX: &str = "argvault-";
+
 const DIRECTORY: OFlag = OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_CLOEXEC);
 
 impl Delegation {
@@ -26,7 +29,8 @@ impl Delegation {
     pub fn make() -> Option<Self> {
         let own = own_cgroup(&read("/proc/self/mountinfo")?, &read("/proc/self/cgroup")?)?;
         let parent: OwnedFd = File::open(own).ok()?.into();
-        let name = format!("argvault-{}", std::process::id());
+        remove_left_behind(&parent);
+        let name = format!("{PREFIX}{}", std::process::id());
         mkdirat(&parent, name.as_str(), Mode::from_bits_truncate(0o700)).ok()?;
         let dir = openat(&parent, name.as_str(), DIRECTORY, Mode::empty()).ok()?;
         Some(Self { parent, dir, name })
@@ -53,6 +57,17 @@ impl Delegation {
     /// Removes the warden's directory, which must be empty by now.
     pub fn remove(self) {
         let _ = unlinkat(&self.parent, self.name.as_str(), UnlinkatFlags::RemoveDir);
+    }
+}
+
+/// What a warden that was killed could not remove. A directory that is still in use doesn't go.
+fn remove_left_behind(parent: &OwnedFd) {
+    let Ok(entries) = std::fs::read_dir(format!("/proc/self/fd/{}", parent.as_raw_fd())) else { return };
+    for name in entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()) {
+        let pid = name.strip_prefix(PREFIX).and_then(|pid| pid.parse().ok());
+        if pid.is_some_and(|pid| crate::os::process::stat(pid).is_none()) {
+            let _ = unlinkat(parent, name.as_str(), UnlinkatFlags::RemoveDir);
+        }
     }
 }
 
