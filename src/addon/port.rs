@@ -89,7 +89,11 @@ impl Shared {
 
 fn message(id: f64, result: std::result::Result<Reply, WireError>) -> Message {
     let (ok, value) = match result {
-        Ok(Reply::Json(json) | Reply::Held(json, _)) => (true, Either3::A(json)),
+        Ok(Reply::Json(json)) => (true, Either3::A(json)),
+        Ok(Reply::Held(json, held)) => {
+            drop(held);
+            (true, Either3::A(json))
+        }
         Ok(Reply::Text(text)) => (true, Either3::B(text)),
         Ok(Reply::Bytes(bytes)) => (true, Either3::C(bytes.into())),
         Err(error) => (false, Either3::A(serde_json::to_value(error).unwrap_or_default())),
