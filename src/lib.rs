@@ -16,6 +16,7 @@
 #[cfg(feature = "addon")]
 mod addon;
 pub mod error;
+pub mod git;
 pub mod host;
 pub mod input;
 pub mod limits;
