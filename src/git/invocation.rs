@@ -128,11 +128,11 @@ impl Bench {
         argv.extend(GLOBALS.iter().map(|flag| (*flag).to_owned()));
         argv.push(format!("--git-dir={}", shadow.git_dir().display()));
         let mut settings = Vec::new();
-        let mut more = Vec::new();
+        let mut besides = Vec::new();
         let cwd = match mode {
             Mode::History => {
                 settings.push(("core.bare", "true"));
-                more.push(("GIT_IMPLICIT_WORK_TREE", "0"));
+                besides.push(("GIT_IMPLICIT_WORK_TREE", "0"));
                 shadow.git_dir()
             }
             Mode::WorkTree => {
@@ -150,11 +150,11 @@ impl Bench {
                 (self.timeout_ms.min(limits::GIT_RESOLVE_TIMEOUT_MS), limits::GIT_RESOLVE_OUTPUT_BYTES)
             }
         };
-        let env = self.environment(&shadow.home(), &more, &settings);
+        let env = self.environment(&shadow.home(), &besides, &settings);
         Invocation { argv, env, cwd, timeout_ms, max_output_bytes, purpose }
     }
 
-    fn environment(&self, home: &Path, more: &[(&str, &str)], settings: &[(&str, &str)]) -> Vec<String> {
+    fn environment(&self, home: &Path, besides: &[(&str, &str)], settings: &[(&str, &str)]) -> Vec<String> {
         let beside = Path::new(&self.program).parent().unwrap_or(Path::new("/usr/bin"));
         let above = self.root.parent().unwrap_or(Path::new("/"));
         let mut env = vec![
@@ -187,7 +187,7 @@ impl Bench {
             ]
             .map(str::to_owned),
         );
-        env.extend(more.iter().map(|(name, value)| format!("{name}={value}")));
+        env.extend(besides.iter().map(|(name, value)| format!("{name}={value}")));
         let all = SETTINGS.iter().chain(settings);
         let mut count = 0;
         for (at, (key, value)) in all.enumerate() {

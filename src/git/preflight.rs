@@ -139,7 +139,7 @@ impl Layout {
         let objects = self.common_dir.join("objects");
         files::directory(&objects)?;
         files::directory(&self.common_dir.join("refs"))?;
-        self.check_alternates(&objects, options)?;
+        Self::check_alternates(&objects, options)?;
         for tree in ["objects", "refs", "logs", "reftable"] {
             checked.look(&self.common_dir.join(tree))?;
         }
@@ -148,7 +148,8 @@ impl Layout {
                 checked.look(&self.git_dir.join(tree))?;
             }
         }
-        checked.finish()
+        checked.finish();
+        Ok(())
     }
 
     fn check_head(&self) -> Result<(), GitError> {
@@ -165,7 +166,7 @@ impl Layout {
     }
 
     /// Every object directory that git would borrow from, through all levels, is one that the host listed.
-    fn check_alternates(&self, objects: &Path, options: &GitOptions) -> Result<(), GitError> {
+    fn check_alternates(objects: &Path, options: &GitOptions) -> Result<(), GitError> {
         let allowed: Vec<_> =
             options.allow_alternates.iter().filter_map(|path| path.canonicalize().ok()).collect();
         let mut seen = vec![objects.to_path_buf()];

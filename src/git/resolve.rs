@@ -69,7 +69,7 @@ fn entry(output: &[u8], path: &str) -> Option<Found> {
 
 /// Whether git complained of an object that is not there. Its texts are those of the C locale.
 pub(crate) fn lacks_object(stderr: &[u8]) -> bool {
-    const SIGNS: [&str; 9] = [
+    const SIGNS: [&str; 10] = [
         "unable to read",
         "cannot read",
         "could not read",
@@ -79,6 +79,8 @@ pub(crate) fn lacks_object(stderr: &[u8]) -> bool {
         "missing object",
         "missing blob",
         "lazy fetching disabled",
+        // Of blame, which is only asked about paths that the commit's tree has: the file itself is missing.
+        "no such path",
     ];
     let text = String::from_utf8_lossy(stderr).to_lowercase();
     SIGNS.iter().any(|sign| text.contains(sign))

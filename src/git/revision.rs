@@ -25,7 +25,7 @@ impl Revision {
                 rule: "must not start with \"-\"",
             });
         }
-        let searches = text.contains(":") || text.contains("^{/") || text.contains("..");
+        let searches = text.contains(':') || text.contains("^{/") || text.contains("..");
         let many = text.starts_with(['^', '.']) || ["^@", "^!", "^-"].iter().any(|mark| text.contains(mark));
         let odd = |c: char| c.is_control() || c.is_whitespace() || "?*[\\".contains(c);
         let too_long = text.len() > limits::GIT_MAX_REVISION_BYTES;

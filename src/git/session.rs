@@ -106,7 +106,7 @@ impl Session {
         };
         let bench = self.bench.insert(bench);
         if self.shared.version(&program).is_some() {
-            return self.take_shadow(layout, None);
+            return self.take_shadow(&layout, None);
         }
         let scratch = self.shared.scratch(&layout.root)?;
         let run = bench.apart(&["--version"], &scratch.home(), limits::GIT_RESOLVE_OUTPUT_BYTES);
@@ -123,7 +123,7 @@ impl Session {
                 let found = config::version(answer);
                 let version = config::require(program, found, limits::GIT_MIN_VERSION, "argvault needs")?;
                 self.shared.learn_version(std::path::Path::new(program), version)?;
-                self.take_shadow(layout, Some(scratch))
+                self.take_shadow(&layout, Some(scratch))
             }
             Phase::Config(scratch, print) => {
                 let listing = answered(completed, "read the repository's configuration")?;
@@ -150,8 +150,8 @@ impl Session {
     }
 
     /// Goes on with the shadow that is there, if it still stands for the repository, else begins a new one.
-    fn take_shadow(&mut self, layout: Layout, scratch: Option<Scratch>) -> Result<Step, GitError> {
-        let print = Print::take(&layout, self.tool.needs_index())?;
+    fn take_shadow(&mut self, layout: &Layout, scratch: Option<Scratch>) -> Result<Step, GitError> {
+        let print = Print::take(layout, self.tool.needs_index())?;
         if let Some(shadow) = self.shared.shadow_for(&print) {
             self.shadow = Some(shadow);
             return self.resolve();

@@ -39,8 +39,7 @@ impl Scratch {
             return Err(GitError::layout(&parent, "its name is not UTF-8"));
         }
         let token = random::random::<16>().map_err(|error| GitError::io(&parent, error))?;
-        let name: String = token.iter().map(|byte| format!("{byte:02x}")).collect();
-        let path = parent.join(format!("{PREFIX}{name}"));
+        let path = parent.join(format!("{PREFIX}{:032x}", u128::from_be_bytes(token)));
         private(&path)?;
         let lock = path.join(LOCK);
         let held = File::create_new(&lock).map_err(|error| GitError::io(&lock, error))?;
@@ -77,10 +76,12 @@ pub(crate) fn sweep(parent: &Path) {
             && path.symlink_metadata().is_ok_and(|meta| {
                 meta.is_dir() && meta.uid() == own && meta.modified().is_ok_and(|at| at < settled)
             });
-        if ours && let Ok(Some(lock)) = files::open(&path.join(LOCK), limits::GIT_MAX_LINE_FILE_BYTES) {
-            if file::try_lock(&lock).unwrap_or(false) {
-                let _ = std::fs::remove_dir_all(&path);
-            }
+        let lock = path.join(LOCK);
+        if ours
+            && let Ok(Some(lock)) = files::open(&lock, limits::GIT_MAX_LINE_FILE_BYTES)
+            && file::try_lock(&lock).unwrap_or(false)
+        {
+            let _ = std::fs::remove_dir_all(&path);
         }
     }
 }

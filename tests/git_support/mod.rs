@@ -1,8 +1,7 @@
 //! What the git tests share: a host that carries out invocations, and repositories to ask about.
-#![allow(dead_code, clippy::allow_attributes, reason = "each test binary uses its own part of this")]
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a helper of tests fails like one, and tells")]
 
 use std::fs::{self, File};
-use std::io::Read as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -44,15 +43,6 @@ pub(crate) fn gits() -> Vec<PathBuf> {
     }
     assert!(!gits.is_empty(), "no git to test with");
     gits
-}
-
-/// Whether `git` reads reftables.
-pub(crate) fn knows_reftable(git: &Path) -> bool {
-    let out = Command::new(git).arg("--version").output().unwrap().stdout;
-    let text = String::from_utf8_lossy(&out).into_owned();
-    let mut parts =
-        text.trim_start_matches("git version ").split('.').map(|part| part.parse::<u32>().unwrap_or(0));
-    (parts.next().unwrap(), parts.next().unwrap()) >= (2, 45)
 }
 
 /// A process group that ends with its guard.
@@ -245,28 +235,5 @@ impl Place {
         params: &serde_json::Value,
     ) -> Result<Told, GitError> {
         drive(tools.ask(tool, &value(params))?, &self.at("scratch"))
-    }
-
-    /// Every file of the checkout and its git directory: what it is, what is in it, when it was changed.
-    pub(crate) fn census(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        walk(&self.repo(), &mut lines);
-        lines.sort();
-        lines
-    }
-}
-
-fn walk(dir: &Path, lines: &mut Vec<String>) {
-    for entry in fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        let meta = path.symlink_metadata().unwrap();
-        let mut content = Vec::new();
-        if meta.is_file() && meta.len() < 1 << 20 {
-            File::open(&path).unwrap().read_to_end(&mut content).unwrap();
-        }
-        lines.push(format!("{} {:?} {} {content:?}", path.display(), meta.file_type(), meta.len()));
-        if meta.is_dir() {
-            walk(&path, lines);
-        }
     }
 }

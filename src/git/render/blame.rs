@@ -36,7 +36,7 @@ impl Blame {
         };
         if super::super::revision::object_id(key).is_some() {
             self.commit = String::from_utf8_lossy(key).into_owned();
-            self.number = String::from_utf8_lossy(value).split(' ').nth(1).unwrap_or_default().to_owned();
+            String::from_utf8_lossy(value).split(' ').nth(1).unwrap_or_default().clone_into(&mut self.number);
             return;
         }
         let author = self.authors.entry(self.commit.clone()).or_default();
@@ -72,21 +72,18 @@ impl Machine for Blame {
             }
             let length = rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
             let ended = length < rest.len();
-            match self.content.as_mut() {
-                Some(content) => {
-                    // With its newline, so that a carriage return before it is known for what it is.
-                    content.push(&rest[..length + usize::from(ended)], out)?;
-                    if ended {
-                        content.flush(out)?;
-                        self.content = None;
-                    }
+            if let Some(content) = self.content.as_mut() {
+                // With its newline, so that a carriage return before it is known for what it is.
+                content.push(&rest[..length + usize::from(ended)], out)?;
+                if ended {
+                    content.flush(out)?;
+                    self.content = None;
                 }
-                None => {
-                    let room = MOST.saturating_sub(self.header.len());
-                    self.header.extend_from_slice(&rest[..length.min(room)]);
-                    if ended {
-                        self.take_header();
-                    }
+            } else {
+                let room = MOST.saturating_sub(self.header.len());
+                self.header.extend_from_slice(&rest[..length.min(room)]);
+                if ended {
+                    self.take_header();
                 }
             }
             rest = &rest[(length + 1).min(rest.len())..];

@@ -21,6 +21,8 @@ pub(crate) enum Render {
     Text,
     /// NUL-separated records, one a line; a newline inside one is escaped too.
     Records,
+    /// `ls-files -v -z`: paths, and behind a tab what keeps git from looking at one.
+    Tracked,
     /// Commits in text, each after a NUL, with NUL-separated names behind.
     NamedLog,
     /// `blame --porcelain`, one line a line.
@@ -47,6 +49,7 @@ impl Render {
             Self::Raw => return io::copy(raw, out).map(|_| ()),
             Self::Text => Box::new(records::Lines(Escaper::lines())),
             Self::Records => Box::new(records::Records(Escaper::names())),
+            Self::Tracked => Box::new(records::Tracked::default()),
             Self::NamedLog => Box::new(records::NamedLog::default()),
             Self::Blame => Box::new(blame::Blame::default()),
             Self::Grep { prefix } => Box::new(records::Grep::new(prefix)),
@@ -98,6 +101,13 @@ mod tests {
     #[test]
     fn records_are_one_a_line_whatever_is_in_them() {
         assert_eq!(rendered(Render::Records, b"a\nb\0caf\xc3\xa9\0\xe9\t\0"), "a\\nb\ncafé\n\\xe9\\t\n");
+    }
+
+    #[test]
+    fn a_path_that_git_does_not_look_at_is_marked() {
+        let input = b"H a b\0h c\0S d\te\0s f\0";
+        let expected = "a b\nc\t(assume-unchanged)\nd\\te\t(skip-worktree)\nf\t(skip-worktree)\n";
+        assert_eq!(rendered(Render::Tracked, input), expected);
     }
 
     #[test]

@@ -41,6 +41,50 @@ impl Machine for Records {
     }
 }
 
+/// `<tag> SP <path> NUL`. A lower-case tag means that git takes the file for unchanged without looking.
+#[derive(Default)]
+pub(super) struct Tracked {
+    tag: u8,
+    begun: usize,
+    path: Option<Escaper>,
+}
+
+impl Machine for Tracked {
+    fn feed(&mut self, piece: &[u8], out: &mut dyn Write) -> io::Result<()> {
+        let mut rest = piece;
+        while let Some(first) = rest.first().copied() {
+            if self.begun < 2 {
+                if self.begun == 0 {
+                    self.tag = first;
+                    self.path = Some(Escaper::names());
+                }
+                self.begun += 1;
+                rest = &rest[1..];
+                continue;
+            }
+            let length = rest.iter().position(|b| *b == 0).unwrap_or(rest.len());
+            if let Some(path) = self.path.as_mut() {
+                path.push(&rest[..length], out)?;
+            }
+            if length < rest.len() {
+                self.end(out)?;
+                out.write_all(match self.tag {
+                    b'S' | b's' => b"\t(skip-worktree)\n",
+                    tag if tag.is_ascii_lowercase() => b"\t(assume-unchanged)\n",
+                    _ => b"\n",
+                })?;
+                self.begun = 0;
+            }
+            rest = &rest[(length + 1).min(rest.len())..];
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.path.take().map_or(Ok(()), |mut path| path.flush(out))
+    }
+}
+
 /// Commits, each announced by an empty record, and names. The first name has a newline of git's before it.
 #[derive(Default)]
 pub(super) struct NamedLog {

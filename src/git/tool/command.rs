@@ -3,7 +3,7 @@
 //! The shadow borrows the repository's references: a subcommand that writes would move them to objects that vanish
 //! with the shadow. So only subcommands that read are taken.
 
-use super::{CHANGES, COMMITS, Found, NO_SUBMODULES, Need, Plan, Tool, arguments};
+use super::{CHANGES, COMMITS, Found, MERGES, NO_SUBMODULES, Need, Plan, Tool, arguments};
 use crate::git::error::GitError;
 use crate::git::invocation::Mode;
 use crate::git::path::Scope;
@@ -26,7 +26,7 @@ const READING: [(&str, &[&[&str]]); 26] = [
     ("diff-tree", &[&CHANGES, &[NO_SUBMODULES]]),
     ("for-each-ref", &[]),
     ("grep", &[&["--no-textconv", "--no-recurse-submodules", "--no-color"]]),
-    ("log", &[&CHANGES, &[NO_SUBMODULES], &COMMITS]),
+    ("log", &[&CHANGES, &[NO_SUBMODULES, MERGES], &COMMITS]),
     ("ls-files", &[]),
     ("ls-tree", &[]),
     ("merge-base", &[]),
@@ -35,7 +35,7 @@ const READING: [(&str, &[&[&str]]); 26] = [
     ("rev-list", &[]),
     ("rev-parse", &[]),
     ("shortlog", &[]),
-    ("show", &[&CHANGES, &[NO_SUBMODULES], &COMMITS]),
+    ("show", &[&CHANGES, &[NO_SUBMODULES, MERGES], &COMMITS]),
     ("show-ref", &[]),
     ("status", &[&["--ignore-submodules=all"]]),
     ("version", &[]),

@@ -37,7 +37,7 @@ impl Tool for File {
 
     fn plan(&self, found: &[Found]) -> Result<Plan, GitError> {
         match found.get(1) {
-            Some(Found::Entry { kind, id }) => super::show::content(kind, id),
+            Some(Found::Entry { kind, id }) => Ok(super::show::content(kind, id)),
             _ => Err(Revision::refusal(self.revision.as_str())),
         }
     }

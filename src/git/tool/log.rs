@@ -2,8 +2,8 @@
 
 use super::super::since;
 use super::{
-    CHANGES, COMMIT_FORMAT, COMMITS, Found, NAMED_FORMAT, Need, POINTERS, Plan, Tool, arguments, at_most,
-    finish, id, params, search,
+    CHANGES, COMMIT_FORMAT, COMMITS, Found, MERGES, NAMED_FORMAT, NO_MERGES, Need, POINTERS, Plan, Tool,
+    arguments, at_most, finish, id, params, search,
 };
 use crate::git::error::GitError;
 use crate::git::invocation::Mode;
@@ -109,7 +109,9 @@ impl Tool for Log {
             Format::Stat => (&["--stat=100", COMMIT_FORMAT], Render::Text),
             Format::NameOnly => (&["--name-only", "-z", NAMED_FORMAT], Render::NamedLog),
         };
-        let mut line = arguments(&[&["log"], &CHANGES, &[POINTERS], &COMMITS, own]);
+        let lists_changes = matches!(self.format, Format::Stat | Format::NameOnly);
+        let merges = if lists_changes && self.path.is_none() { MERGES } else { NO_MERGES };
+        let mut line = arguments(&[&["log"], &CHANGES, &[POINTERS, merges], &COMMITS, own]);
         line.push(format!("-n{}", self.max_count));
         line.extend(self.since.iter().map(|since| format!("--since={since}")));
         if let Some(author) = &self.author {

@@ -37,8 +37,8 @@ impl Tool for LsFiles {
     }
 
     fn plan(&self, _found: &[Found]) -> Result<Plan, GitError> {
-        let mut line = arguments(&[&["ls-files", "-z", "--"]]);
+        let mut line = arguments(&[&["ls-files", "-v", "-z", "--"]]);
         line.extend(self.path.clone());
-        Ok(Plan::Run { arguments: line, mode: Mode::History, render: Render::Records })
+        Ok(Plan::Run { arguments: line, mode: Mode::History, render: Render::Tracked })
     }
 }

@@ -114,15 +114,18 @@ const POINTERS: &str = "--ignore-submodules=dirty";
 /// Against the working tree git would run itself inside a submodule, with that one's configuration.
 const NO_SUBMODULES: &str = "--ignore-submodules=all";
 /// `log` and `show` print commits in one way.
-const COMMITS: [&str; 7] = [
+const COMMITS: [&str; 6] = [
     "--no-show-signature",
     "--no-notes",
     "--no-mailmap",
     "--no-decorate",
     "--date=iso-strict",
     "--encoding=UTF-8",
-    "--diff-merges=first-parent",
 ];
+/// A merge is shown by what it brought to its first parent.
+const MERGES: &str = "--diff-merges=first-parent";
+/// A merge is shown without changes. With any other choice `log` of a path lists merges that left it alone.
+const NO_MERGES: &str = "--diff-merges=off";
 /// A commit in full. The message is indented, so that no line of it can pass for a header; the fields above it can't
 /// hold a newline.
 const COMMIT_FORMAT: &str =
@@ -174,6 +177,6 @@ fn at_most(field: &Field<'_>, most: u64) -> Result<Option<u64>, GitError> {
 }
 
 /// Reads the parameters of one tool.
-fn params<'v>(value: &'v crate::input::Value) -> Result<Fields<'v>, GitError> {
+fn params(value: &crate::input::Value) -> Result<Fields<'_>, GitError> {
     Ok(Fields::of(value, "params")?.null_is_absent())
 }

@@ -1,8 +1,8 @@
 //! `git_show`: a commit, a tag, a tree or a file, by whatever names it.
 
 use super::{
-    CHANGES, COMMIT_FORMAT, COMMITS, Found, NAMED_FORMAT, Need, POINTERS, Plan, Tool, arguments, finish, id,
-    params, required,
+    CHANGES, COMMIT_FORMAT, COMMITS, Found, MERGES, NAMED_FORMAT, Need, POINTERS, Plan, Tool, arguments,
+    finish, id, params, required,
 };
 use crate::git::error::GitError;
 use crate::git::invocation::Mode;
@@ -66,15 +66,15 @@ impl Tool for Show {
         let id = id(found.first(), &self.revision)?;
         match (&self.inside, found.get(1)) {
             (Some(_), None) => Ok(tree(&id)),
-            (_, Some(Found::Entry { kind, id })) => content(kind, id),
-            (_, Some(Found::Kind(kind))) if kind == "tree" || kind == "blob" => content(kind, &id),
+            (_, Some(Found::Entry { kind, id })) => Ok(content(kind, id)),
+            (_, Some(Found::Kind(kind))) if kind == "tree" || kind == "blob" => Ok(content(kind, &id)),
             _ => {
                 let (own, render): (&[&str], _) = if self.name_only {
                     (&["--name-only", "-z", NAMED_FORMAT], Render::NamedLog)
                 } else {
                     (&["--patch", COMMIT_FORMAT], Render::Raw)
                 };
-                let mut line = arguments(&[&["show"], &CHANGES, &[POINTERS], &COMMITS, own]);
+                let mut line = arguments(&[&["show"], &CHANGES, &[POINTERS, MERGES], &COMMITS, own]);
                 finish(&mut line, &[id], self.path.as_deref());
                 Ok(Plan::Run { arguments: line, mode: Mode::History, render })
             }
@@ -83,15 +83,15 @@ impl Tool for Show {
 }
 
 /// What an object that is no commit holds.
-pub(super) fn content(kind: &str, id: &str) -> Result<Plan, GitError> {
-    Ok(match kind {
+pub(super) fn content(kind: &str, id: &str) -> Plan {
+    match kind {
         "tree" => tree(id),
         "blob" => {
             let line = arguments(&[&["cat-file", "blob", id]]);
             Plan::Run { arguments: line, mode: Mode::History, render: Render::Raw }
         }
         _ => Plan::Say("(a submodule: its content is in a repository of its own)"),
-    })
+    }
 }
 
 fn tree(id: &str) -> Plan {
