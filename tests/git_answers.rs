@@ -4,6 +4,7 @@
 
 mod git_support;
 
+use argvault::git::{Completed, Ending, Step};
 use git_support::{Place, Told, drive, gits, value};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -494,5 +495,109 @@ fn a_large_answer_is_cut_and_says_so() {
         );
         assert_eq!(told.preview.encode_utf16().count(), 101);
         assert!(told.preview.ends_with('…') && told.covered == 100);
+    });
+}
+
+#[test]
+fn borrowed_objects_answer_when_their_store_is_allowed() {
+    let place = Place::with_commit();
+    place.git_in(&place.at(""), &["clone", "-q", "--shared", "repo", "shared"]);
+    place.git_in(&place.at(""), &["clone", "-q", "--shared", "shared", "twice"]);
+    let store = place.at("repo/.git/objects");
+    each_git(|git| {
+        for (name, list) in
+            [("shared", None), ("shared", Some("../../../repo/.git/objects\n")), ("twice", None)]
+        {
+            if let Some(list) = list {
+                std::fs::write(place.at(name).join(".git/objects/info/alternates"), list).unwrap();
+            }
+            let middle = place.at("shared/.git/objects");
+            let more = json!({ "allowAlternates": [&store, &middle] });
+            let tools = place.tools_for(git, &place.at(name), &more);
+            assert_eq!(
+                place.ask(&tools, "git_show", &json!({ "ref": "HEAD:file" })).unwrap().text,
+                "one\n",
+                "{name}"
+            );
+            for some in [json!([]), json!([place.at("outside")]), json!([&middle])] {
+                let tools = place.tools_for(git, &place.at(name), &json!({ "allowAlternates": some }));
+                let error = place.ask(&tools, "git_log", &json!({})).unwrap_err();
+                assert_eq!(error.code(), "ERR_GIT_LAYOUT", "{name} {some}");
+            }
+        }
+    });
+}
+
+/// Drives a session with nothing between it and the kernel, for what a call costs.
+fn drive_plainly(mut session: argvault::git::Session) {
+    let mut step = session.start().unwrap();
+    while let Step::Run(run) = step {
+        let mut command = std::process::Command::new(&run.argv[0]);
+        command.args(&run.argv[1..]).current_dir(&run.cwd).env_clear().stdin(std::process::Stdio::null());
+        command.envs(run.env.iter().map(|entry| entry.split_once('=').unwrap()));
+        let out = command.output().unwrap();
+        let ending = Ending::Exited(out.status.code().unwrap());
+        step = session.feed(&Completed { ending, stdout: out.stdout, stderr: out.stderr }).unwrap();
+    }
+}
+
+#[test]
+fn a_log_costs_little_more_than_plain_git() {
+    const MOST_MS: f64 = 15.0;
+    let place = Place::with_commit();
+    for n in 0..50 {
+        place.write("file", format!("{n}\n"));
+        place.commit("more");
+    }
+    each_git(|git| {
+        let tools = place.tools(git);
+        // The best of several: other tests run beside this one.
+        let best = |times: usize, run: &dyn Fn()| {
+            let each = (0..times).map(|_| {
+                let begun = std::time::Instant::now();
+                run();
+                begun.elapsed().as_secs_f64() * 1_000.0
+            });
+            each.fold(f64::INFINITY, f64::min)
+        };
+        let ask = || drive_plainly(tools.ask("git_log", &value(&json!({}))).unwrap());
+        let first = best(1, &ask);
+        let ours = best(20, &ask);
+        let plain = best(20, &|| {
+            let mut command = place.plain(git);
+            drop(command.args(["--no-pager", "log", "-n20", "--oneline"]).output().unwrap());
+        });
+        eprintln!("{}: first {first:.1} ms, then {ours:.1} ms, plain {plain:.1} ms", git.display());
+        assert!(ours - plain <= MOST_MS, "{ours:.1} ms against {plain:.1} ms");
+    });
+}
+
+#[test]
+fn what_a_killed_host_left_is_removed() {
+    let place = Place::with_commit();
+    let left = place.at("scratch").join(format!("argvault-git-{:032x}", 7));
+    std::fs::create_dir(&left).unwrap();
+    std::fs::write(left.join("lock"), "").unwrap();
+    assert!(
+        std::process::Command::new("touch").args(["-d", "2001-01-01"]).arg(&left).status().unwrap().success()
+    );
+    let kept = place.at("scratch").join("another");
+    std::fs::create_dir(&kept).unwrap();
+    text(&place, &gits()[0], "git_log", &json!({}));
+    assert!(!left.exists() && kept.exists());
+}
+
+#[test]
+fn another_users_checkout_is_answered_only_when_trusted() {
+    let place = Place::with_commit();
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("skipped: only root can give a directory away");
+        return;
+    }
+    std::os::unix::fs::chown(place.repo().join(".git"), Some(12_345), None).unwrap();
+    each_git(|git| {
+        assert_eq!(refused(&place, git, "git_log", &json!({})).0, "ERR_GIT_OWNER");
+        let tools = place.tools_for(git, &place.repo(), &json!({ "trustOwner": true }));
+        assert_eq!(place.ask(&tools, "git_log", &json!({})).unwrap().text.lines().count(), 1);
     });
 }

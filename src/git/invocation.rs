@@ -30,6 +30,10 @@ pub struct Invocation {
     pub max_output_bytes: u64,
     /// What it is for.
     pub purpose: Purpose,
+    /// Directories that it reads, beside the system's own: for the kernel's confinement, where there is one.
+    pub reads: Vec<PathBuf>,
+    /// Directories that it may write: the shadow, nothing of the repository.
+    pub writes: Vec<PathBuf>,
 }
 
 /// Whether the working tree may be looked at.
@@ -44,12 +48,15 @@ pub(crate) enum Mode {
 
 /// Settings of the command scope, which win over every file. The shadow's configuration has none of what they
 /// switch off: they are the second lock on the same door, and they reach child processes too.
-const SETTINGS: [(&str, &str); 37] = [
+const SETTINGS: [(&str, &str); 39] = [
     ("core.fsmonitor", "false"),
     ("core.hooksPath", "/dev/null"),
     ("core.attributesFile", "/dev/null"),
     ("core.excludesFile", "/dev/null"),
+    // Files that the repository may have forged, or that name others.
     ("core.commitGraph", "false"),
+    ("core.multiPackIndex", "false"),
+    ("core.untrackedCache", "false"),
     // Names stay readable; control characters are quoted all the same.
     ("core.quotePath", "false"),
     ("core.bigFileThreshold", "8m"),
@@ -89,8 +96,9 @@ const SETTINGS: [(&str, &str); 37] = [
 const GLOBALS: [&str; 4] =
     ["--no-pager", "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs"];
 
-/// The tree that has nothing in it, as a source of attributes.
+/// The tree that has nothing in it, as a source of attributes. git before 2.43 takes no notice.
 const EMPTY_TREE_SHA1: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+const EMPTY_TREE_SHA256: &str = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321";
 
 /// Where and with what git runs for one repository.
 #[derive(Debug, Clone)]
@@ -113,6 +121,9 @@ impl Bench {
             timeout_ms: self.timeout_ms.min(limits::GIT_RESOLVE_TIMEOUT_MS),
             max_output_bytes: most,
             purpose: Purpose::Resolve,
+            // The copied configuration lies beside the home.
+            reads: home.parent().map(Path::to_path_buf).into_iter().collect(),
+            writes: Vec::new(),
         }
     }
 
@@ -140,9 +151,8 @@ impl Bench {
                 self.root.clone()
             }
         };
-        if !shadow.is_sha256() {
-            settings.push(("attr.tree", EMPTY_TREE_SHA1));
-        }
+        let nothing = if shadow.is_sha256() { EMPTY_TREE_SHA256 } else { EMPTY_TREE_SHA1 };
+        settings.push(("attr.tree", nothing));
         argv.extend(arguments);
         let (timeout_ms, max_output_bytes) = match purpose {
             Purpose::Main => (self.timeout_ms, self.max_output_bytes),
@@ -151,7 +161,14 @@ impl Bench {
             }
         };
         let env = self.environment(&shadow.home(), &besides, &settings);
-        Invocation { argv, env, cwd, timeout_ms, max_output_bytes, purpose }
+        let layout = shadow.print().layout();
+        let mut reads = vec![shadow.place().to_path_buf(), layout.git_dir.clone(), layout.common_dir.clone()];
+        reads.extend(layout.alternates.iter().cloned());
+        if mode == Mode::WorkTree {
+            reads.push(self.root.clone());
+        }
+        let writes = vec![shadow.place().to_path_buf()];
+        Invocation { argv, env, cwd, timeout_ms, max_output_bytes, purpose, reads, writes }
     }
 
     fn environment(&self, home: &Path, besides: &[(&str, &str)], settings: &[(&str, &str)]) -> Vec<String> {

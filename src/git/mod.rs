@@ -32,7 +32,7 @@ mod tree_check;
 pub use error::GitError;
 pub use invocation::{Invocation, Purpose};
 pub use options::{Extra, GitOptions};
-pub use render::Shown;
+pub use render::{Shown, preview_of};
 pub use request::{EXTRA_TOOLS, GitRequest, TOOLS};
 pub use session::{Answer, Completed, Ending, Session, Step};
 pub use toolbox::Toolbox;

@@ -38,6 +38,8 @@ pub(crate) struct Layout {
     /// Shared between working trees: `config`, `objects`, `refs`. The same as `git_dir` but in a linked one.
     pub(crate) common_dir: PathBuf,
     pub(crate) kind: Kind,
+    /// Object directories that it borrows from, each allowed by the host.
+    pub(crate) alternates: Vec<PathBuf>,
 }
 
 impl Layout {
@@ -51,7 +53,7 @@ impl Layout {
             return Err(GitError::layout(&root, "its name is not UTF-8"));
         }
         let dot_git = root.join(".git");
-        let layout = match files::lstat(&dot_git)? {
+        let mut layout = match files::lstat(&dot_git)? {
             Some(meta) if meta.is_dir() => Self::whole(root, dot_git, Kind::Plain),
             Some(meta) if meta.is_file() => Self::linked(root, &dot_git)?,
             Some(meta) => {
@@ -69,7 +71,7 @@ impl Layout {
     }
 
     fn whole(root: PathBuf, git_dir: PathBuf, kind: Kind) -> Self {
-        Self { root, common_dir: git_dir.clone(), git_dir, kind }
+        Self { root, common_dir: git_dir.clone(), git_dir, kind, alternates: Vec::new() }
     }
 
     /// Follows a `.git` file. Whoever can write the checkout can write this file, so it is believed only when the
@@ -100,7 +102,7 @@ impl Layout {
         if git_dir.parent() != Some(common_dir.join("worktrees").as_path()) {
             return Err(GitError::layout(&common, "it leads out of the repository"));
         }
-        Ok(Self { root, git_dir, common_dir, kind: Kind::Worktree })
+        Ok(Self { root, git_dir, common_dir, kind: Kind::Worktree, alternates: Vec::new() })
     }
 
     /// Whether `core.worktree` of the repository's own configuration leads back to the root.
@@ -113,7 +115,7 @@ impl Layout {
         Err(GitError::layout(&self.root.join(".git"), problem))
     }
 
-    fn check(&self, options: &GitOptions, checked: &mut TreeCheck) -> Result<(), GitError> {
+    fn check(&mut self, options: &GitOptions, checked: &mut TreeCheck) -> Result<(), GitError> {
         for dir in [&self.root, &self.git_dir, &self.common_dir] {
             let meta = files::directory(dir)?;
             if !options.trust_owner {
@@ -139,7 +141,7 @@ impl Layout {
         let objects = self.common_dir.join("objects");
         files::directory(&objects)?;
         files::directory(&self.common_dir.join("refs"))?;
-        Self::check_alternates(&objects, options)?;
+        self.alternates = allowed_alternates(&objects, options)?;
         for tree in ["objects", "refs", "logs", "reftable"] {
             checked.look(&self.common_dir.join(tree))?;
         }
@@ -164,33 +166,33 @@ impl Layout {
         let is_id = super::revision::object_id(head.as_bytes()).is_some();
         if is_ref || is_id { Ok(()) } else { Err(GitError::layout(&path, "it names no branch or commit")) }
     }
+}
 
-    /// Every object directory that git would borrow from, through all levels, is one that the host listed.
-    fn check_alternates(objects: &Path, options: &GitOptions) -> Result<(), GitError> {
-        let allowed: Vec<_> =
-            options.allow_alternates.iter().filter_map(|path| path.canonicalize().ok()).collect();
-        let mut seen = vec![objects.to_path_buf()];
-        let mut at = 0;
-        while let Some(store) = seen.get(at).cloned() {
-            at += 1;
-            let over_http = store.join("info/http-alternates");
-            if files::lstat(&over_http)?.is_some() {
-                return Err(GitError::layout(&over_http, "it leads out of the repository"));
-            }
-            let list = store.join("info/alternates");
-            let Some(text) = files::line(&list, limits::GIT_MAX_LINE_FILE_BYTES)? else { continue };
-            for entry in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-                let real = store.join(entry).canonicalize().ok().filter(|real| allowed.contains(real));
-                let Some(real) = real.filter(|_| !entry.starts_with('"')) else {
-                    return Err(GitError::layout(&list, "it leads out of the repository"));
-                };
-                if !seen.contains(&real) {
-                    seen.push(real);
-                }
+/// Every object directory that git would borrow from, through all levels, is one that the host listed.
+fn allowed_alternates(objects: &Path, options: &GitOptions) -> Result<Vec<PathBuf>, GitError> {
+    let allowed: Vec<_> =
+        options.allow_alternates.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    let mut seen = vec![objects.to_path_buf()];
+    let mut at = 0;
+    while let Some(store) = seen.get(at).cloned() {
+        at += 1;
+        let over_http = store.join("info/http-alternates");
+        if files::lstat(&over_http)?.is_some() {
+            return Err(GitError::layout(&over_http, "it leads out of the repository"));
+        }
+        let list = store.join("info/alternates");
+        let Some(text) = files::line(&list, limits::GIT_MAX_LINE_FILE_BYTES)? else { continue };
+        for entry in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let real = store.join(entry).canonicalize().ok().filter(|real| allowed.contains(real));
+            let Some(real) = real.filter(|_| !entry.starts_with('"')) else {
+                return Err(GitError::layout(&list, "it leads out of the repository"));
+            };
+            if !seen.contains(&real) {
+                seen.push(real);
             }
         }
-        Ok(())
     }
+    Ok(seen.split_off(1))
 }
 
 fn real(path: &Path, named_by: &Path) -> Result<PathBuf, GitError> {

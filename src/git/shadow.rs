@@ -170,8 +170,10 @@ impl Shadow {
             common
         };
         for name in POINTERS {
-            if files::regular_or_absent(&layout.git_dir.join(name))? {
-                files::copy(&layout.git_dir.join(name), &git.join(name), limits::GIT_MAX_CONFIG_BYTES)?;
+            let path = layout.git_dir.join(name);
+            let fits = files::lstat(&path)?.is_some_and(|meta| meta.len() <= limits::GIT_MAX_CONFIG_BYTES);
+            if files::regular_or_absent(&path)? && fits {
+                files::copy(&path, &git.join(name), limits::GIT_MAX_CONFIG_BYTES)?;
             }
         }
         for (name, _) in print.index.iter().flatten() {
@@ -182,8 +184,14 @@ impl Shadow {
         for dir in [objects.clone(), objects.join("pack"), objects.join("info")] {
             private(&dir)?;
         }
-        let store = layout.common_dir.join("objects");
-        write(&objects.join("info/alternates"), &format!("{}\n", alternate(&store)?))?;
+        // All of them here: git ignores a relative one that it finds in the repository's own list, one level down.
+        let own = layout.common_dir.join("objects");
+        let mut list = String::new();
+        for store in std::iter::once(&own).chain(&layout.alternates) {
+            list.push_str(alternate(store)?);
+            list.push('\n');
+        }
+        write(&objects.join("info/alternates"), &list)?;
         for (path, _) in print.present.iter().filter(|(_, there)| *there) {
             let into = if path.starts_with(&layout.git_dir) { &git } else { &common };
             let link = into.join(path.file_name().unwrap_or_default());
@@ -200,6 +208,11 @@ impl Shadow {
 
     pub(crate) fn home(&self) -> PathBuf {
         self.scratch.home()
+    }
+
+    /// The whole private directory.
+    pub(crate) fn place(&self) -> &Path {
+        &self.scratch.path
     }
 
     pub(crate) fn print(&self) -> &Print {

@@ -113,15 +113,16 @@ fn pipes_among_what_git_would_read_for_its_output_are_not_opened() {
             Twin::Hangs(&["log"]),
             Outcome::Answers,
         ),
-        fixture(
-            "fifo-in-place-of-a-file",
-            |place| {
+        Fixture {
+            name: "fifo-in-place-of-a-file",
+            build: |place| {
                 two_commits(place);
                 fifo(&place.repo().join("file"));
             },
-            Twin::Inert,
-            Outcome::Answers,
-        ),
+            twin: Twin::Inert,
+            calls: all,
+            outcome: Outcome::Answers,
+        },
     ]);
 }
 

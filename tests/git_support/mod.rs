@@ -75,7 +75,7 @@ pub(crate) fn finish(command: &mut Command, stdout: &Path, ceiling: Duration, ca
             break Ending::OutputLimit;
         }
         std::thread::sleep(Duration::from_micros(pause));
-        pause = (pause * 2).min(10_000);
+        pause = (pause + pause / 8).min(10_000);
     };
     drop(child);
     if fs::metadata(stdout).unwrap().len() > cap {

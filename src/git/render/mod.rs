@@ -8,7 +8,7 @@ mod records;
 use std::io::{self, Read, Write};
 
 pub(crate) use preview::Preview;
-pub use preview::Shown;
+pub use preview::{Shown, preview_of};
 
 use escape::Escaper;
 

@@ -69,6 +69,15 @@ impl<'o> Preview<'o> {
     }
 }
 
+/// The head of bytes that are at hand, such as what git wrote to standard error, for host code.
+pub fn preview_of(bytes: &[u8], limit: usize) -> Shown {
+    let mut nowhere = io::sink();
+    let mut preview = Preview::new(&mut nowhere, limit);
+    // A sink takes everything.
+    let _ = preview.write_all(bytes);
+    preview.finish()
+}
+
 fn escaped(c: char) -> String {
     let mut out = Vec::new();
     let mut buffer = [0; 4];
