@@ -168,6 +168,22 @@ fn diff_compares_commits_index_and_working_tree() {
 }
 
 #[test]
+fn an_edit_right_after_a_commit_shows() {
+    // Same size, same second: only the time of the index tells git to look inside.
+    let part = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().subsec_millis();
+    let place = Place::with_commit();
+    std::thread::sleep(std::time::Duration::from_millis(u64::from(1_000 - part())));
+    place.write("file", "two\n");
+    place.commit("second");
+    place.write("file", "six\n");
+    std::thread::sleep(std::time::Duration::from_millis(u64::from(1_000 - part())));
+    each_git(|git| {
+        let diff = text(&place, git, "git_diff", &json!({}));
+        assert!(diff.contains("+six"), "{diff}");
+    });
+}
+
+#[test]
 fn blame_takes_line_ranges() {
     let place = Place::with_commit();
     let lines = (1..=300).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n") + "\n";

@@ -110,13 +110,17 @@ pub(crate) fn line(path: &Path, most: u64) -> Result<Option<String>, GitError> {
     }
 }
 
-/// Copies a regular file of at most `most` bytes, if it is there.
+/// Copies a regular file of at most `most` bytes, if it is there, with its time of change: git takes a file that was
+/// changed no later than its index for one to look into, and a younger copy of the index would hide such changes.
 pub(crate) fn copy(from: &Path, to: &Path, most: u64) -> Result<bool, GitError> {
     let Some(source) = open(from, most)? else { return Ok(false) };
     let mut target = OpenOptions::new();
     target.write(true).create_new(true).mode(0o600);
     let mut target = target.open(to).map_err(|error| GitError::io(to, error))?;
+    let modified =
+        source.metadata().and_then(|meta| meta.modified()).map_err(|error| GitError::io(from, error))?;
     io::copy(&mut source.take(most), &mut target).map_err(|error| GitError::io(to, error))?;
+    target.set_modified(modified).map_err(|error| GitError::io(to, error))?;
     Ok(true)
 }
 

@@ -11,7 +11,7 @@ use crate::limits;
 pub enum Purpose {
     /// Prepares: its output is fed back in memory.
     Resolve,
-    /// Answers: its output is kept, and rendered by [`super::Answer::render`].
+    /// Answers: its output is kept, and rendered by [`Answer::render`](super::Answer::render).
     Main,
 }
 

@@ -1,10 +1,10 @@
 //! Read-only git for a model: values become hardened command lines.
 //!
 //! The model gives values, never flags, and the repository may be hostile in its content, its configuration and its
-//! layout. So the layout is looked over first ([`preflight`], [`tree_check`]), git then reads a private directory
-//! that stands for the repository's ([`shadow`]), every revision is resolved to an object id before it is used
-//! ([`revision`], [`resolve`]), paths stay inside ([`path`]), argv and environment are fixed for each tool
-//! ([`invocation`], [`tool`]), and what comes out is escaped as it passes ([`render`]).
+//! layout. So the layout is looked over first (`preflight`, `tree_check`), git then reads a private directory
+//! that stands for the repository's (`shadow`), every revision is resolved to an object id before it is used
+//! (`revision`, `resolve`), paths stay inside (`path`), argv and environment are fixed for each tool
+//! (`invocation`, `tool`), and what comes out is escaped as it passes (`render`).
 //!
 //! This stage starts no process. A [`Session`] hands out [`Invocation`]s, and the host runs them as it runs any
 //! command. What is not promised: that objects are what their ids say (git doesn't hash on reading), and that an
