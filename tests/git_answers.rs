@@ -617,3 +617,32 @@ fn another_users_checkout_is_answered_only_when_trusted() {
         assert_eq!(place.ask(&tools, "git_log", &json!({})).unwrap().text.lines().count(), 1);
     });
 }
+
+#[test]
+fn questions_side_by_side_do_not_disturb_each_other() {
+    let place = Place::with_commit();
+    place.write("file", "two\n");
+    let done = std::process::Command::new("touch")
+        .args(["-d", "2001-01-01"])
+        .arg(place.repo().join("file"))
+        .status();
+    assert!(done.unwrap().success());
+    each_git(|git| {
+        let tools = place.tools(git);
+        std::thread::scope(|scope| {
+            for n in 0..4 {
+                let (place, tools) = (&place, &tools);
+                scope.spawn(move || {
+                    for _ in 0..5 {
+                        let (tool, word) =
+                            if n % 2 == 0 { ("git_diff", "+two") } else { ("git_log", "first") };
+                        let told = place.ask(tools, tool, &json!({})).unwrap();
+                        assert!(told.ok && told.text.contains(word), "{}", told.text);
+                    }
+                });
+            }
+        });
+        drop(tools);
+        assert_eq!(std::fs::read_dir(place.at("scratch")).unwrap().count(), 0);
+    });
+}

@@ -4,6 +4,7 @@
 //! looked through is looked through again only when its stamp is another: a call costs one `lstat` a directory.
 
 use std::collections::HashMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::GitError;
@@ -29,15 +30,19 @@ struct Known {
 impl TreeCheck {
     /// Looks through `top`, if it is there.
     pub(crate) fn look(&mut self, top: &Path) -> Result<(), GitError> {
-        if files::lstat(top)?.is_none() {
-            return Ok(());
-        }
         let mut open = vec![top.to_path_buf()];
         while let Some(dir) = open.pop() {
+            // A git that works beside us makes directories and takes them away again.
+            if files::lstat(&dir)?.is_none() {
+                continue;
+            }
             let stamp = Stamp::of(&files::directory(&dir)?);
             let known = match self.known.remove(&dir).filter(|known| known.stamp == stamp) {
                 Some(known) => known,
-                None => self.read(&dir, stamp)?,
+                None => match self.read(&dir, stamp) {
+                    Err(GitError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => continue,
+                    read => read?,
+                },
             };
             self.count(&dir, known.entries)?;
             open.extend(known.below.iter().cloned());

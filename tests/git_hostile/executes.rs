@@ -3,7 +3,9 @@
 use std::fs;
 
 use crate::git_support::Place;
-use crate::harness::{Fixture, Outcome, Twin, all, append, config, edit, history, hold, script, two_commits};
+use crate::harness::{
+    Fixture, Outcome, Twin, all, append, config, edit, fifo, history, hold, script, two_commits,
+};
 use serde_json::{Value, json};
 
 const DIFF: Twin = Twin::Runs(&["diff"]);
@@ -355,6 +357,34 @@ fn submodules_run_nothing_of_their_own() {
             outcome: Outcome::Answers,
         },
     ]);
+}
+
+#[test]
+fn a_linked_worktree_is_held_to_the_same() {
+    hold(&[Fixture {
+        name: "linked-worktree",
+        build: |place| {
+            let main = place.at("outside/main");
+            fs::create_dir(&main).unwrap();
+            place.git_in(&main, &["init", "-q", "-b", "main"]);
+            for text in ["one\n", "one\ntwo\n"] {
+                fs::write(main.join("file"), text).unwrap();
+                fs::write(main.join(".gitattributes"), "* filter=x diff=x -text\n").unwrap();
+                place.git_in(&main, &["add", "-A"]);
+                place.git_in(&main, &["commit", "-q", "-m", "one more"]);
+            }
+            place.git_in(&main, &["worktree", "add", "-q", "-b", "tree", "../../repo"]);
+            let programs =
+                "[filter \"x\"]\n\tclean = touch MARK; cat\n[diff \"x\"]\n\ttextconv = touch MARK; cat";
+            append(place, "../outside/main/.git/config", programs);
+            append(place, "../outside/main/.git/worktrees/repo/config.worktree", programs);
+            fifo(&place.repo().join(".mailmap"));
+            edit(place);
+        },
+        twin: DIFF,
+        calls: all,
+        outcome: Outcome::Answers,
+    }]);
 }
 
 #[test]

@@ -285,7 +285,6 @@ const FIXED: &[&str] = &[
     "--porcelain=v2",
     "--branch",
     "--untracked-files=normal",
-    "--no-ahead-behind",
     "--no-recurse-submodules",
     "--full-name",
     "--extended-regexp",

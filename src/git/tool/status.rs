@@ -47,7 +47,6 @@ impl Tool for Status {
             "--branch",
             "--ignore-submodules=all",
             "--untracked-files=normal",
-            "--no-ahead-behind",
             "--",
         ];
         let mut line = arguments(&[&fixed]);
