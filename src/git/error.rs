@@ -147,23 +147,9 @@ pub enum GitError {
 }
 
 impl GitError {
-    /// The stable code.
+    /// The name of its stable code, which is chosen with all others in `error`.
     pub fn code(&self) -> &'static str {
-        match self {
-            Self::Input(_) => "ERR_BAD_OPTION",
-            Self::UnknownTool { .. } => "ERR_UNKNOWN_TOOL",
-            Self::NotRegistered => "ERR_GIT_NOT_REGISTERED",
-            Self::BadValue { .. } | Self::NeedsBase | Self::NeedsWorkTree { .. } => "ERR_GIT_BAD_VALUE",
-            Self::BadRevision { .. } => "ERR_GIT_BAD_REVISION",
-            Self::BadPath { .. } | Self::PathOutside { .. } | Self::NoSuchPath { .. } => "ERR_GIT_BAD_PATH",
-            Self::NoRepository { .. } => "ERR_GIT_NO_REPOSITORY",
-            Self::Layout { .. } => "ERR_GIT_LAYOUT",
-            Self::Owner { .. } => "ERR_GIT_OWNER",
-            Self::NotFound { .. } => "ERR_GIT_NOT_FOUND",
-            Self::Version { .. } => "ERR_GIT_VERSION",
-            Self::MissingObject { .. } => "ERR_GIT_MISSING_OBJECT",
-            Self::Failed { .. } | Self::Io { .. } => "ERR_GIT_FAILED",
-        }
+        crate::error::git_code(self).name()
     }
 
     /// What to do about it.

@@ -13,6 +13,7 @@ mod run;
 mod start;
 pub mod status;
 mod trail;
+mod trusted;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -92,6 +93,8 @@ pub struct CommandHost {
     questions: Questions,
     /// Held for reading by each start that is on its way.
     starting: Arc<tokio::sync::RwLock<()>>,
+    /// True once the host is disposed of or abandoned: runs that nobody registered end by it.
+    ended: watch::Sender<bool>,
     disposed: AtomicBool,
     listener: Box<dyn Listener>,
 }
@@ -126,6 +129,7 @@ impl CommandHost {
             gate: Arc::new(Gate::default()),
             questions: Questions::default(),
             starting: Arc::default(),
+            ended: watch::Sender::new(false),
             disposed: AtomicBool::new(false),
             listener,
         }))

@@ -146,7 +146,7 @@ impl CommandHost {
         off_the_loop(move || Prepared::check(policy, &argv, &options, &env)).await
     }
 
-    fn check_alive(&self) -> Result<(), HostError> {
+    pub(super) fn check_alive(&self) -> Result<(), HostError> {
         if self.disposed.load(Ordering::Acquire) { Err(HostError::Disposed) } else { Ok(()) }
     }
 
@@ -262,6 +262,7 @@ impl CommandHost {
     /// Ends everything, and refuses starts from now on.
     pub async fn dispose(&self) {
         self.disposed.store(true, Ordering::Release);
+        self.ended.send_replace(true);
         self.questions.clear();
         self.kill_all().await;
     }
@@ -269,6 +270,7 @@ impl CommandHost {
     /// The JavaScript environment is going away: everything ends, and nobody waits for it.
     pub fn abandon(&self) {
         self.disposed.store(true, Ordering::Release);
+        self.ended.send_replace(true);
         self.questions.clear();
         for (_, live) in self.registry.running() {
             live.end(SignalNumber::TERM, Cause::HostGone);
