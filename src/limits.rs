@@ -152,3 +152,7 @@ pub const GIT_MIN_VERSION: (u32, u32, u32) = (2, 39, 4);
 pub const GIT_REFTABLE_VERSION: (u32, u32, u32) = (2, 45, 0);
 /// Age from which a scratch directory that nobody holds is removed, in milliseconds.
 pub const GIT_SWEEP_AFTER_MS: u64 = 60_000;
+/// From SIGTERM to SIGKILL of a git run, in milliseconds: it has nothing to clean up.
+pub const GIT_KILL_GRACE_MS: u64 = 500;
+/// Address space of a git run, in bytes: what a bomb in a repository may take.
+pub const GIT_ADDRESS_SPACE_BYTES: u64 = 2 * 1024 * 1024 * 1024;

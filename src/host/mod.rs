@@ -5,6 +5,7 @@
 
 mod course;
 pub mod error;
+pub mod git;
 mod options;
 pub mod questions;
 mod reads;
@@ -93,6 +94,8 @@ pub struct CommandHost {
     questions: Questions,
     /// Held for reading by each start that is on its way.
     starting: Arc<tokio::sync::RwLock<()>>,
+    /// The repository that git tools ask.
+    git: Mutex<Option<crate::git::Toolbox>>,
     /// True once the host is disposed of or abandoned: runs that nobody registered end by it.
     ended: watch::Sender<bool>,
     disposed: AtomicBool,
@@ -129,6 +132,7 @@ impl CommandHost {
             gate: Arc::new(Gate::default()),
             questions: Questions::default(),
             starting: Arc::default(),
+            git: Mutex::default(),
             ended: watch::Sender::new(false),
             disposed: AtomicBool::new(false),
             listener,

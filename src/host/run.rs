@@ -283,7 +283,7 @@ async fn recheck(prepared: Prepared) -> Result<Prepared, Error> {
     off_the_loop(move || prepared.recheck().map(|()| prepared)).await
 }
 
-async fn off_the_loop<T: Send + 'static>(
+pub(super) async fn off_the_loop<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
     match tokio::task::spawn_blocking(work).await {
