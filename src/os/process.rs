@@ -89,7 +89,8 @@ pub fn reap_any() -> io::Result<Option<(Pid, Ending)>> {
 
 /// The next child that has been stopped, consumed, or that has ended, left to be reaped (`waitid(2)`).
 pub fn next_child_event() -> io::Result<Option<ChildEvent>> {
-    if let Some(pid) = wait_id(libc::WSTOPPED | libc::WNOHANG)? {
+    // Asked for stops only, the kernel says ECHILD where the children that there are have all ended.
+    if let Ok(Some(pid)) = wait_id(libc::WSTOPPED | libc::WNOHANG) {
         return Ok(Some(ChildEvent::Stopped(pid)));
     }
     Ok(wait_id(libc::WEXITED | libc::WNOHANG | libc::WNOWAIT)?.map(ChildEvent::Ended))
@@ -237,6 +238,28 @@ mod tests {
         assert!(parse_stat(b"42 (x) Z 7 0").unwrap().ended);
         assert_eq!(parse_stat(b""), None);
         assert_eq!(parse_stat(b"42 (x"), None);
+    }
+
+    #[test]
+    fn a_child_that_has_ended_is_told_where_it_is_the_only_one() {
+        // `waitid` takes any child: the test runs once more, as a process that has no other.
+        const ALONE: &str = "ARGVAULT_ONLY_CHILD";
+        if std::env::var_os(ALONE).is_none() {
+            let name = "os::process::tests::a_child_that_has_ended_is_told_where_it_is_the_only_one";
+            let own = std::env::current_exe().unwrap();
+            let output = std::process::Command::new(own).args(["--exact", name]).env(ALONE, "1").output();
+            let output = output.unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+            return;
+        }
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        while stat(pid).is_some_and(|stat| !stat.ended) {
+            std::thread::yield_now();
+        }
+        assert_eq!(next_child_event().unwrap(), Some(ChildEvent::Ended(pid)));
+        child.wait().unwrap();
+        assert!(next_child_event().is_err());
     }
 
     #[test]
