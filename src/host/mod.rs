@@ -90,6 +90,8 @@ pub struct CommandHost {
     registry: Registry,
     gate: Arc<Gate>,
     questions: Questions,
+    /// Held for reading by each start that is on its way.
+    starting: Arc<tokio::sync::RwLock<()>>,
     disposed: AtomicBool,
     listener: Box<dyn Listener>,
 }
@@ -123,6 +125,7 @@ impl CommandHost {
             registry: Registry::default(),
             gate: Arc::new(Gate::default()),
             questions: Questions::default(),
+            starting: Arc::default(),
             disposed: AtomicBool::new(false),
             listener,
         }))

@@ -52,8 +52,27 @@ pub enum Reply {
 }
 
 impl CommandHost {
-    /// Starts a command under `policy`, the one in force when this was asked.
-    pub async fn start(
+    /// Starts a command under `policy`, the one in force when this was asked. It counts for a later
+    /// [`CommandHost::kill_all`] from the moment of this call, not of the first poll.
+    pub fn start(
+        self: &Arc<Self>,
+        policy: Option<Arc<ActivePolicy>>,
+        argv: Value,
+        options: Value,
+        env: Value,
+        cancel: Cancel,
+    ) -> impl Future<Output = Result<Reply, Error>> + Send + use<> {
+        let host = Arc::clone(self);
+        // Only a waiting `kill_all` refuses this, and that one came first.
+        let starting = Arc::clone(&self.starting).try_read_owned().ok();
+        async move {
+            let reply = host.start_now(policy, argv, options, env, cancel).await;
+            drop(starting);
+            reply
+        }
+    }
+
+    async fn start_now(
         self: &Arc<Self>,
         policy: Option<Arc<ActivePolicy>>,
         argv: Value,
@@ -226,6 +245,8 @@ impl CommandHost {
 
     /// Has all of this host's commands ended, and says how many there were once they are over.
     pub async fn kill_all(&self) -> u64 {
+        // Starts that are on their way become commands, or refusals, first; later ones go behind.
+        drop(self.starting.write().await);
         let running = self.registry.running();
         for (_, live) in &running {
             live.end(SignalNumber::TERM, Cause::KillAll);

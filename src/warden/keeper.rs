@@ -286,10 +286,11 @@ impl Keeper {
             SignalNumber::KILL if self.leaf.as_ref().is_some_and(Leaf::had_oom_kill) => {
                 Some(LimitHit::Memory)
             }
-            // A program that ignores SIGXCPU gets SIGKILL at the hard limit, which says nothing by itself.
+            // A program that ignores SIGXCPU gets SIGKILL at the hard limit, which says nothing by itself. The kernel
+            // samples the time that it limits, and measures the time that it tells: the two are not quite the same.
             SignalNumber::KILL => {
-                let hard = launch::cpu_seconds_until_kill(cpu_seconds?);
-                (used_cpu() >= Duration::from_secs(hard)).then_some(LimitHit::Cpu)
+                let hard = Duration::from_secs(launch::cpu_seconds_until_kill(cpu_seconds?));
+                (used_cpu() >= hard.mul_f32(0.85)).then_some(LimitHit::Cpu)
             }
             _ => None,
         }
