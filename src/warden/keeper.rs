@@ -327,7 +327,8 @@ impl Keeper {
         if !ended_by_itself || !self.strays.is_empty() {
             return;
         }
-        self.strays = self.tree.alive(&NOBODY());
+        // The last to hold the output closes it on its way out: it is no stray.
+        self.strays = self.tree.going_on(&NOBODY());
         self.stray_names =
             self.strays.iter().take(limits::MAX_STRAY_NAMES).filter_map(|&pid| process::name(pid)).collect();
     }

@@ -122,7 +122,7 @@ async fn starts_go_on_while_the_warden_is_killed_again_and_again() {
                 signal(i32::try_from(pid).unwrap(), Signal::SIGKILL);
                 killed += 1;
             }
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            tokio::time::sleep(Duration::from_millis(40)).await;
         }
         killed
     };
