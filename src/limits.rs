@@ -93,6 +93,12 @@ pub const RECORD_RESERVED_BYTES: i64 = 8 * 1024;
 pub const CAPTURE_CHUNK: usize = 64 * 1024;
 /// What a keeper that no longer keeps time gets beyond its budget and graces, in milliseconds.
 pub const KEEPER_OVERDUE_MS: u64 = 2_000;
+/// How often a host with live commands lets a warden go on that somebody may have stopped, in milliseconds.
+pub const WARDEN_WAKE_MS: u64 = 1_000;
+/// How long a warden's end may take from the closing of its first descriptor to that of its last, in milliseconds.
+pub const WARDEN_ENDING_MS: u64 = 200;
+/// How long the lock of a command may outlast its keeper and its warden, in milliseconds.
+pub const LOCK_RELEASE_MS: u64 = 1_000;
 /// How long the host waits for a keeper's word that a start was made or failed, in milliseconds.
 pub const START_REPLY_MS: u64 = 30_000;
 
