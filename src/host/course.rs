@@ -63,7 +63,7 @@ impl Course {
     fn register(&self, end: EndHandle) {
         let standing = self.standing.subscribe();
         let live = Live { command: Arc::clone(&self.command), since: Instant::now(), standing, end };
-        self.host.registry.insert(self.task.clone(), live);
+        self.host.registry.insert(self.task, live);
     }
 
     /// Hands it to the warden, and has it followed from there.
@@ -126,8 +126,10 @@ impl Course {
         let Self { host, task, command, standing, told, .. } = self;
         let stored = settlement.stored;
         let status = host.settled_status(&task, &command, &settlement.outcome);
+        let written = settlement.outcome.stdout_bytes + settlement.outcome.stderr_bytes;
         standing.send_replace(Standing::Settled(settlement));
-        host.registry.settled(&task, command.session_id.clone(), stored);
+        host.registry.settled(&task, command.session_id.as_deref(), stored);
+        host.note_settled(written);
         tokio::spawn(async move {
             let _ = told.await; // an error says the same: the other end was dropped
             host.listener.settled(status);
