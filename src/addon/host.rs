@@ -252,7 +252,7 @@ impl Host {
     #[napi(catch_unwind)]
     pub fn follow(&self, id: f64, task_id: Unknown<'_>, options: Unknown<'_>) -> Result<()> {
         let (task, options) = (value::read(task_id)?, value::read(options)?);
-        self.spawn(id, |core| async move { json(core.follow(text(&task, "taskId")?, &options).await) });
+        self.spawn(id, |core| async move { json(core.follow(text(&task, "taskId")?, &options)) });
         Ok(())
     }
 

@@ -127,9 +127,10 @@ impl Course {
         let stored = settlement.stored;
         let status = host.settled_status(&task, &command, &settlement.outcome);
         let written = settlement.outcome.stdout_bytes + settlement.outcome.stderr_bytes;
-        standing.send_replace(Standing::Settled(settlement));
+        // Before those who wait are told: what they do next finds it over, and looking at it clears the mark.
         host.registry.settled(&task, command.session_id.as_deref(), stored);
         host.note_settled(written);
+        standing.send_replace(Standing::Settled(settlement));
         tokio::spawn(async move {
             let _ = told.await; // an error says the same: the other end was dropped
             host.listener.settled(status);

@@ -81,7 +81,8 @@ impl Followers {
 
 impl CommandHost {
     /// Begins to follow a command's output: `{ stream?, from? }`. The number is what [`Self::follow_next`] takes.
-    pub async fn follow(&self, task: &str, options: &Value) -> Result<u64, Error> {
+    /// Called within the async runtime.
+    pub fn follow(&self, task: &str, options: &Value) -> Result<u64, Error> {
         let id = known(task)?;
         let mut fields = Fields::of(options, "options")?;
         let stream = read_stream(&mut fields)?;

@@ -2,8 +2,8 @@
 //!
 //! The size is measured at the first start that has to know it and then kept up: each settled command of this host
 //! is added, and the whole is measured again now and then while commands are started. So a start may pass while
-//! running commands, or those of other processes, have just gone over the bound; a refusal always rests on a
-//! measurement.
+//! running commands, or those of other processes, have just gone over the bound; a refusal rests on a measurement
+//! of the last second (of the last twenty measuring times, in a large vault) and on what has settled here since.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

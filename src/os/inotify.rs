@@ -26,12 +26,9 @@ impl Notifier {
     pub fn open() -> io::Result<Self> {
         let inotify = Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC)?;
         // SAFETY: the source owns its descriptor, and nothing replaces or closes it before it is dropped.
-        #[expect(
-            unsafe_code,
-            reason = "the safe way to register is deprecated for not saying what it relies on"
-        )]
-        let source = unsafe { AsyncFd::register(Source(inotify)) }?;
-        Ok(Self(source))
+        #[expect(unsafe_code, reason = "the safe constructor is deprecated for hiding this")]
+        let source = unsafe { AsyncFd::register(Source(inotify)) };
+        Ok(Self(source?))
     }
 
     /// Watches the very directory that is open, whatever its path names by now. The same one again is the same watch.

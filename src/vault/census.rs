@@ -91,21 +91,21 @@ impl Vault {
                 _ => {}
             }
         }
-        entry.over_since = over.or_else(|| abandoned_since(&folder, began, pending.unwrap_or(own.changed)));
+        // One without `command.json` may be about to get it: its record may not even be locked yet.
+        let unfinished = epoch_ms().saturating_sub(own.changed) < limits::UNFINISHED_AFTER_MS;
+        if over.is_none() && (began || !unfinished) {
+            over = is_nobodys(&folder).then_some(pending.unwrap_or(own.changed));
+        }
+        entry.over_since = over;
         Some(entry)
     }
 }
 
-/// Since when a folder without a record is nobody's. One without `command.json` may be about to get it: its record may
-/// not even be locked yet, so it is left alone for long.
-fn abandoned_since(folder: &OwnedFd, began: bool, changed: u64) -> Option<u64> {
-    if !began && epoch_ms().saturating_sub(changed) < limits::UNFINISHED_AFTER_MS {
-        return None;
-    }
+/// Whether nobody has the task of a folder without a record.
+fn is_nobodys(folder: &OwnedFd) -> bool {
     match existing(folder, layout::PENDING) {
-        Ok(pending) => (!is_locked(&pending).unwrap_or(true)).then_some(changed),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(changed),
-        Err(_) => None,
+        Ok(pending) => !is_locked(&pending).unwrap_or(true),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
 }
 

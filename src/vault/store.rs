@@ -198,11 +198,11 @@ impl Vault {
 
     /// Writes the outcome of a task that nobody has any more.
     pub fn adopt(&self, task: &TaskId, outcome: &Outcome, sync: bool) -> io::Result<()> {
+        const TRIES: usize = 20;
         let folder = openat(&self.dir, task.as_str(), DIRECTORY, Mode::empty())?;
         let flags = OFlag::O_RDWR | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
         let pending = File::from(openat(&folder, layout::PENDING, flags, Mode::empty())?);
         // Those who look hold a shared lock for a moment.
-        const TRIES: usize = 20;
         for _ in 0..TRIES {
             if file::try_lock(&pending)? {
                 return layout::store_outcome(&folder, &pending, outcome, sync);
