@@ -89,7 +89,8 @@ pub fn reap_any() -> io::Result<Option<(Pid, Ending)>> {
 
 /// The next child that has been stopped, consumed, or that has ended, left to be reaped (`waitid(2)`).
 pub fn next_child_event() -> io::Result<Option<ChildEvent>> {
-    if let Some(pid) = wait_id(libc::WSTOPPED | libc::WNOHANG)? {
+    // Where every child has ended, none could stop any more, and the kernel answers ECHILD although some can be reaped.
+    if let Ok(Some(pid)) = wait_id(libc::WSTOPPED | libc::WNOHANG) {
         return Ok(Some(ChildEvent::Stopped(pid)));
     }
     Ok(wait_id(libc::WEXITED | libc::WNOHANG | libc::WNOWAIT)?.map(ChildEvent::Ended))

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use argvault::host::Cancel;
 use argvault::input::Value;
+use argvault::os::process;
 use argvault::os::signal::SignalNumber;
 use serde_json::json;
 
@@ -42,6 +43,12 @@ impl Other {
                 return words.split(' ').map(str::to_owned).collect();
             }
         }
+    }
+
+    /// Its wardens: children of its own, whichever thread started them.
+    fn wardens(&self) -> Vec<i32> {
+        let children = process::children(self.child.id().cast_signed()).unwrap();
+        children.into_iter().filter(|&pid| process::name(pid).as_deref() == Some("argvault-warden")).collect()
     }
 
     fn kill(&mut self) {
@@ -119,6 +126,7 @@ async fn one_killed_in_the_middle_leaves_all_to_the_other() {
         let (host, task) = (std::sync::Arc::clone(&host), task.clone());
         tokio::spawn(async move { settled(&host, &task).await })
     });
+    let [warden] = other.wardens()[..] else { panic!("not one warden") };
     other.kill();
     let last = tokio::time::timeout(CEILING, host.follow_next(follower)).await;
     assert_eq!(last.expect("the follower never ended").unwrap(), None);
@@ -128,6 +136,8 @@ async fn one_killed_in_the_middle_leaves_all_to_the_other() {
     assert_eq!((&waited["state"], &waited["cause"]), (&json!("killed"), &json!("host-gone")));
     assert!(waited["error"].as_str().unwrap().contains("nothing ran"), "{waited}");
     assert_eq!(host.read_artifact(&format!("{over}-stdout")).unwrap().unwrap(), "over\n");
+
+    eventually("the end of the other's warden", || process::stat(warden).is_none_or(|stat| stat.ended)).await;
 
     let cleaned = json(&host.cleanup(&value(json!({ "maxBytes": 0 }))).unwrap());
     assert_eq!(cleaned["removed"], 3);
