@@ -168,6 +168,8 @@ impl Error {
             Self::Vault(error) => match error {
                 error if error.is_full() => Code::VaultFull,
                 error if error.is_shortage() => Code::Resources,
+                VaultError::Full { .. } => Code::VaultFull,
+                VaultError::Watch { .. } => Code::Resources,
                 VaultError::UnknownTask { .. } => Code::UnknownTask,
                 VaultError::TooLarge { .. } => Code::ArtifactTooLarge,
                 VaultError::Open { .. }
@@ -199,9 +201,11 @@ impl Error {
                 HostError::Aborted => Code::Aborted,
                 HostError::Disposed => Code::Disposed,
                 HostError::MissingCall { .. } | HostError::NoProc => Code::Platform,
-                HostError::NoSuchQuestion | HostError::UnknownSignal { .. } | HostError::NoSuchFollower => {
-                    Code::BadOption
-                }
+                HostError::NoSuchQuestion
+                | HostError::UnknownSignal { .. }
+                | HostError::NoSuchFollower
+                | HostError::MixedPage => Code::BadOption,
+                HostError::QueuedElsewhere { .. } => Code::Keeper,
                 HostError::Internal { .. } => Code::Internal,
             },
             Self::Git(error) => git_code(error),

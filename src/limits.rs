@@ -162,3 +162,21 @@ pub const GIT_SWEEP_AFTER_MS: u64 = 60_000;
 pub const GIT_KILL_GRACE_MS: u64 = 500;
 /// Address space of a git run, in bytes: what a bomb in a repository may take.
 pub const GIT_ADDRESS_SPACE_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+/// Most bytes that one step of a follower brings.
+pub const FOLLOW_CHUNK_BYTES: usize = 64 * 1024;
+/// Age in milliseconds from which a folder that was never finished is taken for one that never will be.
+pub const UNFINISHED_AFTER_MS: u64 = 3_600_000;
+/// Commands of a list when the caller doesn't say.
+pub const DEFAULT_LIST_LENGTH: u64 = 50;
+/// Most commands of one list.
+pub const MAX_LIST_LENGTH: u64 = 500;
+/// After how many settled commands the host's `retention` is applied again.
+pub const RETENTION_EVERY: u64 = 64;
+/// Least time from one measuring of the vault to the next, in milliseconds.
+pub const MEASURE_AFTER_MS: u64 = 1_000;
+/// From one measuring of the vault to the next passes at least this many times what the measuring took.
+pub const MEASURE_SHARE: u32 = 20;
+/// How long a keeper that does not listen yet is waited for, in milliseconds.
+pub const KEEPER_LISTENS_MS: u64 = 5_000;
+/// Most UTF-16 units of a banked artifact's `kind`.
+pub const MAX_KIND_UNITS: usize = 60;

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use serde::Serialize;
 
+use super::bank::What;
 use super::status::{ArtifactRef, read_back_hint_from};
 use super::trusted::{Ran, TrustedRun};
 use super::{Cancel, CommandHost};
@@ -187,8 +188,9 @@ impl CommandHost {
                 Some(task) => Some(host.vault()?.stream(task, Stream::Stdout)?),
                 None => None,
             };
+            let what = What { kind: "git-output".into(), label: asking.tool, session_id: asking.session_id };
             let (output, shown) =
-                host.bank_written(&asking.tool, asking.session_id.as_deref(), |kept| match raw {
+                host.bank_written(what, limits::DEFAULT_PREVIEW_UNITS, |kept| match raw {
                     Some(mut raw) => answer.render(&mut raw, kept),
                     None => answer.render(&mut std::io::empty(), kept),
                 })?;

@@ -3,10 +3,15 @@
 //! It decides nothing itself. The policy, the sandbox and the program table say whether and what; the supervisor
 //! hands over; the vault remembers.
 
+mod bank;
 mod course;
+mod elsewhere;
 pub mod error;
+mod follow;
 pub mod git;
+mod list;
 mod options;
+mod pages;
 pub mod questions;
 mod reads;
 mod registry;
@@ -15,28 +20,35 @@ mod start;
 pub mod status;
 mod trail;
 mod trusted;
+mod upkeep;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio::sync::watch;
 
+pub use self::list::CommandList;
 pub use self::options::{HostOptions, Retention};
-pub use self::reads::{OutputPage, read_signal, read_wait};
+pub use self::pages::{ArtifactPage, OutputPage};
+pub use self::reads::{read_signal, read_wait};
 pub use self::registry::Counts;
 pub use self::run::{Reply, Started};
 pub use self::start::{ActivePolicy, check_platform};
+pub use self::upkeep::Cleaned;
 
 use self::error::HostError;
+use self::follow::Followers;
 use self::questions::Questions;
 use self::registry::Registry;
 use self::status::Status;
+use self::upkeep::Upkeep;
 use crate::error::Error;
 use crate::input::Value;
 use crate::supervisor::gate::Gate;
 use crate::supervisor::launch::Supervisor;
 use crate::vault::audit::Audit;
 use crate::vault::store::Vault;
+use crate::vault::watch::Watcher;
 
 /// Who is told what happens without having asked.
 pub trait Listener: Send + Sync + 'static {
@@ -98,6 +110,9 @@ pub struct CommandHost {
     git: Mutex<Option<crate::git::Toolbox>>,
     /// True once the host is disposed of or abandoned: runs that nobody registered end by it.
     ended: watch::Sender<bool>,
+    followers: Followers,
+    watcher: Watcher,
+    upkeep: Upkeep,
     disposed: AtomicBool,
     listener: Box<dyn Listener>,
 }
@@ -134,6 +149,9 @@ impl CommandHost {
             starting: Arc::default(),
             git: Mutex::default(),
             ended: watch::Sender::new(false),
+            followers: Followers::default(),
+            watcher: Watcher::default(),
+            upkeep: Upkeep::default(),
             disposed: AtomicBool::new(false),
             listener,
         }))

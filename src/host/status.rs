@@ -138,7 +138,7 @@ impl Status {
     pub fn settled(task: &TaskId, command: &CommandFile, outcome: &Outcome, output: Output) -> Self {
         let [stdout_head, stderr_head] = output.heads;
         let bank = |stream: Stream, size_bytes: u64, preview: String| {
-            let artifact_id = ArtifactId::Output(task.clone(), stream).to_string();
+            let artifact_id = ArtifactId::Output(*task, stream).to_string();
             ArtifactRef {
                 label: format!("{} [{}]", command.label, stream.name()),
                 kind: "command-output".into(),
