@@ -1,0 +1,75 @@
+// What /proc says about processes.
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+
+const quietly = (read, otherwise) => {
+  try {
+    return read();
+  } catch {
+    // The process may end at any moment, and belong to somebody else.
+    return otherwise;
+  }
+};
+
+const kilobytes = (text, field) => Number(text.match(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm'))?.[1]) * 1024;
+
+export const allPids = () =>
+  readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .map(Number);
+
+export const openFiles = () => readdirSync('/proc/self/fd').length;
+export const threads = () => readdirSync('/proc/self/task').length;
+
+/** Bytes of one field of `status` (`VmRSS`, `VmHWM`). */
+export const memory = field => kilobytes(readFileSync('/proc/self/status', 'utf8'), field);
+
+/** Private memory that no file backs, in bytes; `undefined` for a process that is gone. */
+export const anonymous = (pid = 'self') =>
+  quietly(() => kilobytes(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'), 'Anonymous'));
+
+/** Makes `VmHWM` start again from what is resident now. */
+export const forgetPeak = () => writeFileSync('/proc/self/clear_refs', '5');
+
+export const parentOf = pid => {
+  const stat = quietly(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '');
+  // The name in brackets may itself hold brackets and spaces.
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+};
+
+const executableOf = pid => quietly(() => readlinkSync(`/proc/${pid}/exe`), '');
+const nameOf = pid => quietly(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim(), '');
+
+/** Descendants of this process, at the time of looking. */
+export function descendants() {
+  const byParent = new Map();
+  for (const pid of allPids()) {
+    const parent = parentOf(pid);
+    byParent.set(parent, [...(byParent.get(parent) ?? []), pid]);
+  }
+  const found = [];
+  for (const queue = [process.pid]; queue.length > 0; ) {
+    const below = byParent.get(queue.pop()) ?? [];
+    found.push(...below);
+    queue.push(...below);
+  }
+  return found;
+}
+
+/** The processes of argvault that look after one command each: they are children of a warden, which is another. */
+export function keepers() {
+  const family = descendants();
+  const isOurs = pid => /argvault-warden|memfd:/.test(executableOf(pid) + nameOf(pid));
+  const ours = new Set(family.filter(isOurs));
+  return [...ours].filter(pid => ours.has(parentOf(pid)));
+}
+
+/** Kills what carries `mark` in its environment: what a scenario left behind, in whatever process group. */
+export function killMarked(mark) {
+  const marked = allPids().filter(
+    pid =>
+      pid !== process.pid &&
+      quietly(() => readFileSync(`/proc/${pid}/environ`, 'latin1'), '').includes(mark),
+  );
+  for (const pid of marked) quietly(() => process.kill(pid, 'SIGKILL'));
+  return marked.length;
+}
