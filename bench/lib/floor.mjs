@@ -12,7 +12,9 @@ export function buildFloor() {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   if (status !== 0) {
-    console.error(`no limits in this run: cargo could not build benches/posix_spawn.rs (${error?.code ?? status})`);
+    console.error(
+      `no limits in this run: cargo could not build benches/posix_spawn.rs (${error?.code ?? status})`,
+    );
     return undefined;
   }
   // Cargo says where it put it, wherever CARGO_TARGET_DIR points.

@@ -55,6 +55,8 @@ export function descendants() {
   return found;
 }
 
+export const descendantsNamed = name => descendants().filter(pid => nameOf(pid) === name);
+
 /** The processes of argvault that look after one command each: they are children of a warden, which is another. */
 export function keepers() {
   const family = descendants();
@@ -67,8 +69,7 @@ export function keepers() {
 export function killMarked(mark) {
   const marked = allPids().filter(
     pid =>
-      pid !== process.pid &&
-      quietly(() => readFileSync(`/proc/${pid}/environ`, 'latin1'), '').includes(mark),
+      pid !== process.pid && quietly(() => readFileSync(`/proc/${pid}/environ`, 'latin1'), '').includes(mark),
   );
   for (const pid of marked) quietly(() => process.kill(pid, 'SIGKILL'));
   return marked.length;
