@@ -1,6 +1,7 @@
 // How things are timed: medians of rounds that take turns, the event loop's longest turn, the host's own cost.
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { waitedForCpuMs } from './proc.mjs';
 
 export function median(samples) {
   const sorted = [...samples].sort((a, b) => a - b);
@@ -50,19 +51,27 @@ export async function timedWithLoop(work) {
   return { ms, result, busyMs: performance.eventLoopUtilization(before).active };
 }
 
+/** Stands still while the loop's thread waits for a CPU: on few cores what was started takes its turn there. */
+const loopClock = () => performance.now() - waitedForCpuMs();
+
 /** Turns the event loop without a pause until `done`, and says how long its longest turn took. */
-export async function longestTurn(done) {
+async function longestTurn(done) {
   let ended = false;
   const ending = done.finally(() => {
     ended = true;
   });
-  let longest = 0;
-  for (let before = performance.now(); !ended; ) {
-    await nextTurn();
-    const now = performance.now();
-    longest = Math.max(longest, now - before);
-    before = now;
-  }
+  // No promise a turn: the watch must not be what fills the heap and has it collected.
+  const longest = await new Promise(resolve => {
+    let [most, before] = [0, loopClock()];
+    const turn = () => {
+      const now = loopClock();
+      most = Math.max(most, now - before);
+      before = now;
+      if (ended) resolve(most);
+      else setImmediate(turn);
+    };
+    setImmediate(turn);
+  });
   await ending;
   return longest;
 }
@@ -70,9 +79,9 @@ export async function longestTurn(done) {
 /** How long the call itself holds the loop, and the longest hold from the call until the command has settled. */
 export async function holdOf(start) {
   await nextTurn();
-  const begun = performance.now();
+  const begun = loopClock();
   const command = start();
-  const callMs = performance.now() - begun;
+  const callMs = loopClock() - begun;
   const turnMs = await longestTurn(command.settled);
   return { callMs, holdMs: Math.max(callMs, turnMs) };
 }

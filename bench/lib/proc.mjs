@@ -1,5 +1,5 @@
 // What /proc says about processes.
-import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { openSync, readdirSync, readFileSync, readlinkSync, readSync, writeFileSync } from 'node:fs';
 
 const quietly = (read, otherwise) => {
   try {
@@ -19,6 +19,21 @@ export const allPids = () =>
 
 export const openFiles = () => readdirSync('/proc/self/fd').length;
 export const threads = () => readdirSync('/proc/self/task').length;
+
+const schedule = quietly(() => openSync(`/proc/self/task/${process.pid}/schedstat`, 'r'));
+const scheduleText = Buffer.alloc(128);
+
+/** Milliseconds in which the main thread wanted to run and had no CPU, since it began; 0 where that isn't counted. */
+export function waitedForCpuMs() {
+  if (schedule === undefined) return 0;
+  // Time on a CPU, time waiting for one, number of turns: nanoseconds in decimal. Read without garbage.
+  readSync(schedule, scheduleText, 0, scheduleText.length, 0);
+  let nanoseconds = 0;
+  for (let i = scheduleText.indexOf(32) + 1; scheduleText[i] !== 32; i += 1) {
+    nanoseconds = nanoseconds * 10 + scheduleText[i] - 48;
+  }
+  return nanoseconds / 1e6;
+}
 
 /** Bytes of one field of `status` (`VmRSS`, `VmHWM`). */
 export const memory = field => kilobytes(readFileSync('/proc/self/status', 'utf8'), field);
