@@ -88,13 +88,11 @@ const markdownRow = row => `| ${row.join(' | ')} |`;
 
 /** For the documentation: the goals, then the lines. */
 export function markdownTables({ lines, goals }) {
-  const titleOf = id => lines.find(line => line.id === id)?.title ?? id;
-  const goalRows = goals.map(({ of, goal, measured, met }) => [
-    titleOf(of[0]),
-    goal,
-    digits(measured),
-    verdict(met),
-  ]);
+  const titles = new Map(lines.map(({ id, title }) => [id, title]));
+  // A run may be of a few scenarios only.
+  const goalRows = goals
+    .filter(({ of }) => titles.has(of[0]))
+    .map(({ of, goal, measured, met }) => [titles.get(of[0]), goal, digits(measured), verdict(met)]);
   const notes = lines.flatMap(line => remarks(line).map(each => `- ${line.title}: ${each}`));
   return [
     markdownRow(['what', 'goal', 'measured', '']),

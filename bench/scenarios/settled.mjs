@@ -1,7 +1,7 @@
 // Ten thousand commands that are over: what the host still holds for them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Samples } from '../lib/measure.mjs';
-import { anonymous, memory, openFiles } from '../lib/proc.mjs';
+import { anonymous, openFiles } from '../lib/proc.mjs';
 import { withRunners } from '../runners/index.mjs';
 
 export const ceilingMs = 600_000;
@@ -28,24 +28,24 @@ async function held() {
     await sleep(100);
   }
   const { heapUsed, external } = process.memoryUsage();
-  return { rss: memory('VmRSS'), anonymous: anonymous(), heap: heapUsed + external, files: openFiles() };
+  return { memory: anonymous(), heap: heapUsed + external, files: openFiles() };
 }
 
 export async function run({ name, count, warmUp }, { places }) {
-  const samples = Object.fromEntries(['rss', 'heap', 'files'].map(key => [key, new Samples()]));
+  const samples = Object.fromEntries(['memory', 'heap', 'files'].map(key => [key, new Samples()]));
   await withRunners([name], places, async ([runner]) => {
     // The first commands grow the heap, the thread pool and compiled code, once.
     await runAll(runner, warmUp);
     const before = await held();
     await runAll(runner, count);
     const after = await held();
-    samples.rss.add(name, (after.anonymous - before.anonymous) / 1e6);
+    samples.memory.add(name, (after.memory - before.memory) / 1e6);
     samples.heap.add(name, (after.heap - before.heap) / 1e6);
     samples.files.add(name, after.files - before.files);
   });
   const what = `after ${count} settled commands`;
   return [
-    samples.rss.line('settled.memory', `host memory (Anonymous) more ${what}`, 'MB'),
+    samples.memory.line('settled.memory', `host memory (Anonymous) more ${what}`, 'MB'),
     samples.heap.line('settled.heap', `of it JavaScript's heap and buffers ${what}`, 'MB'),
     samples.files.line('settled.files', `host descriptors more ${what}`, ''),
   ];
