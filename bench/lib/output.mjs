@@ -1,4 +1,4 @@
-// Commands that write a known amount, without a shell.
+// Commands that write a known amount.
 const MIB = 2 ** 20;
 
 /** Zeros: as fast as a program can write. */
@@ -13,8 +13,18 @@ export function numbers(bytes) {
     const fit = Math.min(lines, Math.floor(room / (digits + 1)));
     last += fit;
     room -= fit * (digits + 1);
-    if (fit < lines) return { argv: ['seq', String(last)], last: String(last), bytes: bytes - room };
+    if (fit < lines) return { argv: ['seq', String(last)], bytes: bytes - room };
   }
+}
+
+const LOG_LINE = '2026-01-01T00:00:00Z build step 42 compiled module foo::bar in 12 ms';
+
+/** Lines as builds write them, `bytes` or a little less, and behind them one line with a needle. */
+export function logWithNeedle(bytes) {
+  const lines = Math.floor(bytes / (LOG_LINE.length + 1));
+  const script = 'yes "$1" | head -c "$2"; echo "step 43 found the needle"';
+  const size = lines * (LOG_LINE.length + 1);
+  return { argv: ['bash', '-c', script, 'bash', LOG_LINE, String(size)], needle: 'needle', line: lines + 1 };
 }
 
 /** Writes zeros, then says on stderr when it was done, in seconds since the epoch; bash has the clock built in. */
