@@ -23,7 +23,7 @@ fn main() -> Result<()> {
     match args.as_slice() {
         ["true", count] => print("true", &one_by_one(count.parse()?)?),
         ["many", count] => print("many", &[at_once(count.parse()?)?]),
-        ["capture", file, argv @ ..] => print("capture", &[to_file(file, argv)?]),
+        ["capture", file, command @ ..] => print("capture", &[to_file(file, command)?]),
         ["page", file, offset, bytes, count] => {
             print("page", &pages(file, offset.parse()?, bytes.parse()?, count.parse()?)?);
         }
@@ -66,8 +66,8 @@ fn at_once(count: usize) -> Result<Duration> {
     Ok(begun.elapsed())
 }
 
-fn to_file(file: &str, argv: &[&str]) -> Result<Duration> {
-    let (program, args) = argv.split_first().ok_or("a program is needed")?;
+fn to_file(file: &str, command: &[&str]) -> Result<Duration> {
+    let (program, args) = command.split_first().ok_or("a program is needed")?;
     let begun = Instant::now();
     let status =
         Command::new(program).args(args).stdin(Stdio::null()).stdout(File::create(file)?).spawn()?.wait()?;
