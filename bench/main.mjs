@@ -27,7 +27,7 @@ installRunners();
 const { buildFloor } = await import('./lib/floor.mjs');
 const { inWords, machine } = await import('./lib/machine.mjs');
 const { markdownTables, report, terminalTable } = await import('./lib/report.mjs');
-const { killLeftovers, runScenarios, scenarioNames } = await import('./lib/scenario.mjs');
+const { endLeftovers, runScenarios, scenarioNames } = await import('./lib/scenario.mjs');
 const { makeScratch } = await import('./lib/scratch.mjs');
 const { writeSection } = await import('./lib/document.mjs');
 
@@ -37,9 +37,8 @@ const names = positionals.length > 0 ? positionals : scenarioNames;
 
 const floorFile = process.env.ARGVAULT_BENCH_FLOOR ?? buildFloor();
 const place = machine();
-process.on('exit', killLeftovers);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
-const scratch = makeScratch();
+const scratch = makeScratch(endLeftovers);
 
 const say = text => console.error(`# ${text}`);
 say(inWords(place));

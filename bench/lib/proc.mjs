@@ -80,12 +80,21 @@ export function keepers() {
   return [...ours].filter(pid => ours.has(parentOf(pid)));
 }
 
-/** Kills what carries `mark` in its environment: what a scenario left behind, in whatever process group. */
-export function killMarked(mark) {
-  const marked = allPids().filter(
-    pid =>
-      pid !== process.pid && quietly(() => readFileSync(`/proc/${pid}/environ`, 'latin1'), '').includes(mark),
+const isMarked = (pid, mark) =>
+  quietly(() => readFileSync(`/proc/${pid}/environ`, 'latin1'), '').includes(mark);
+
+const holds = (pid, dir) =>
+  quietly(() => readdirSync(`/proc/${pid}/fd`), []).some(fd =>
+    quietly(() => readlinkSync(`/proc/${pid}/fd/${fd}`), '').startsWith(`${dir}/`),
   );
-  for (const pid of marked) quietly(() => process.kill(pid, 'SIGKILL'));
-  return marked.length;
+
+/**
+ * What a scenario left behind, in whatever process group: it carries `mark` in its environment, or, as wardens and
+ * keepers have none, holds files in `dir`, removed ones too.
+ */
+export const leftovers = (mark, dir) =>
+  allPids().filter(pid => pid !== process.pid && (isMarked(pid, mark) || holds(pid, dir)));
+
+export function killAll(pids) {
+  for (const pid of pids) quietly(() => process.kill(pid, 'SIGKILL'));
 }

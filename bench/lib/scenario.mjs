@@ -4,14 +4,27 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { inBench } from './paths.mjs';
-import { killMarked } from './proc.mjs';
+import { killAll, leftovers } from './proc.mjs';
 
 const MARK = 'ARGVAULT_BENCH_RUN';
 const run = randomUUID();
+const LEAVING_MS = 5_000;
 
-/** Ends what this run has left. Commands are in process groups of their own and don't end with their scenario. */
-export const killLeftovers = () => killMarked(`${MARK}=${run}`);
+const leftIn = scratch => leftovers(`${MARK}=${run}`, scratch);
+
+/** Ends at once what this run has left. Commands are in process groups of their own and don't end with their scenario. */
+export const endLeftovers = scratch => killAll(leftIn(scratch));
+
+/** The same after a while in which it may end by itself, as argvault promises; says how many didn't. */
+async function seeOff(scratch) {
+  const until = performance.now() + LEAVING_MS;
+  while (leftIn(scratch).length > 0 && performance.now() < until) await sleep(50);
+  const stayed = leftIn(scratch);
+  killAll(stayed);
+  return stayed.length;
+}
 
 /** In the order of the table. */
 export const scenarioNames = [
@@ -37,7 +50,7 @@ function merge(into, lines) {
   }
 }
 
-async function runPart(name, parameters, { scratch, floorFile, ceilingMs }) {
+async function runPart(name, parameters, { scratch, floorFile, ceilingMs, say }) {
   const dir = path.join(scratch, 'part');
   const resultFile = path.join(scratch, 'result.json');
   rmSync(resultFile, { force: true });
@@ -55,7 +68,9 @@ async function runPart(name, parameters, { scratch, floorFile, ceilingMs }) {
     if (code !== 0 || !existsSync(resultFile)) throw new Error(`ended with ${signal ?? `status ${code}`}`);
     return JSON.parse(readFileSync(resultFile, 'utf8'));
   } finally {
-    killLeftovers();
+    const stayed = await seeOff(scratch);
+    if (stayed > 0)
+      say(`${stayed} processes were still there ${LEAVING_MS / 1000} s after their host, and were killed`);
     rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
 }
@@ -71,7 +86,7 @@ export async function runScenarios(names, { how, scratch, floorFile, say }) {
     for (const [i, parameters] of parts.entries()) {
       say(`${name} ${i + 1}/${parts.length} ${JSON.stringify(parameters)}`);
       try {
-        merge(lines, await runPart(name, parameters, { scratch, floorFile, ceilingMs }));
+        merge(lines, await runPart(name, parameters, { scratch, floorFile, ceilingMs, say }));
       } catch (error) {
         failures.push(`${name} ${JSON.stringify(parameters)}: ${error.message}`);
         say(failures.at(-1));

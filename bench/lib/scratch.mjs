@@ -5,9 +5,13 @@ import path from 'node:path';
 
 const gone = dir => rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
 
-export function makeScratch() {
+/** @param {(dir: string) => void} [first] ends whoever still writes there */
+export function makeScratch(first = () => {}) {
   const dir = mkdtempSync(path.join(tmpdir(), 'argvault-bench-'));
-  process.on('exit', () => gone(dir));
+  process.on('exit', () => {
+    first(dir);
+    gone(dir);
+  });
   return dir;
 }
 

@@ -35,7 +35,13 @@ export async function run({ name, count }, { places }) {
     samples.threads.add(name, threads() - before.threads);
     const alive = descendantsNamed(SLEEP[0]).length;
     if (alive < count) throw new Error(`${alive} of ${count} commands run`);
-    if (name === 'argvault') samples.keeper.add(name, ...keepers().map(pid => anonymous(pid) / 1024));
+    if (name === 'argvault')
+      samples.keeper.add(
+        name,
+        ...keepers()
+          .map(pid => anonymous(pid) / 1024)
+          .filter(Number.isFinite),
+      );
 
     samples.kill.add(name, (await timed(() => runner.killAll())).ms);
     await Promise.all(commands.map(({ settled }) => settled));
