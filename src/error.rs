@@ -8,6 +8,7 @@ use crate::policy::PolicyError;
 use crate::program::ProgramError;
 use crate::sandbox::SandboxError;
 use crate::supervisor::error::SupervisorError;
+use crate::tools::error::ToolError;
 use crate::vault::error::VaultError;
 use crate::vault::text::SearchError;
 
@@ -119,6 +120,9 @@ pub enum Error {
     /// The host itself.
     #[error(transparent)]
     Host(#[from] HostError),
+    /// A tool's call.
+    #[error(transparent)]
+    Tool(#[from] ToolError),
     /// An option of anything but a policy or a start.
     #[error(transparent)]
     Input(#[from] InputError),
@@ -178,6 +182,12 @@ impl Error {
                 }
                 HostError::Internal { .. } => Code::Internal,
             },
+            Self::Tool(error) => match error {
+                ToolError::UnknownTool { .. } => Code::UnknownTool,
+                ToolError::ApprovalPending { .. } => Code::ApprovalPending,
+                ToolError::Aborted => Code::Aborted,
+                ToolError::UnknownArtifact { .. } => Code::UnknownTask,
+            },
             Self::Input(_) => Code::BadOption,
         }
     }
@@ -191,6 +201,7 @@ impl Error {
             Self::Search(error) => error.recovery(),
             Self::Supervisor(error) => error.recovery(),
             Self::Host(error) => error.recovery(),
+            Self::Tool(error) => error.recovery(),
             Self::Input(error) => error.recovery(),
         }
     }
@@ -201,7 +212,9 @@ impl Error {
             Self::Sandbox(error) => error.details(),
             Self::Program(error) => error.details(),
             Self::Search(error) => error.details(),
-            Self::Vault(_) | Self::Supervisor(_) | Self::Host(_) | Self::Input(_) => serde_json::json!({}),
+            Self::Vault(_) | Self::Supervisor(_) | Self::Host(_) | Self::Tool(_) | Self::Input(_) => {
+                serde_json::json!({})
+            }
         }
     }
 

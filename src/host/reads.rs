@@ -115,7 +115,7 @@ impl CommandHost {
     }
 
     /// Whether a stream may still grow.
-    fn tail_of(&self, task: &TaskId) -> Result<Tail, Error> {
+    pub(super) fn tail_of(&self, task: &TaskId) -> Result<Tail, Error> {
         if let Some(live) = self.registry.get(task) {
             return Ok(match &*live.standing.borrow() {
                 Standing::Settled(_) => Tail::Final,
@@ -128,7 +128,7 @@ impl CommandHost {
         })
     }
 
-    fn index_of(&self, task: &TaskId, stream: Stream, file: &File) -> TextIndex {
+    pub(super) fn index_of(&self, task: &TaskId, stream: Stream, file: &File) -> TextIndex {
         match self.vault().ok().and_then(|vault| vault.index(task, stream)) {
             Some(stored) => TextIndex::load(&stored, file),
             None => TextIndex::new(),
