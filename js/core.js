@@ -60,6 +60,12 @@ class HostCore {
     return this.#tools.execute(name, params, context, this.#hooks);
   }
 
+  dispose() {
+    const disposed = this.call('dispose');
+    this.#tools.close();
+    return disposed;
+  }
+
   /** A synchronous question. */
   sync(method, ...args) {
     return unwrap(this.#native[method](...args));

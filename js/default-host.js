@@ -49,7 +49,7 @@ class DefaultHost extends Surface {
     if (this.#environment.loaded.error !== undefined) return;
     const core = this.#inUse();
     this.#disposed = true;
-    await core.call('dispose');
+    await core.dispose();
   }
 
   /** Sets a policy; the first one after `dispose` makes the host anew. */

@@ -123,7 +123,7 @@ class Surface {
   }
 
   async dispose() {
-    await this.#core().call('dispose');
+    await this.#core().dispose();
   }
 
   async [asyncDispose]() {

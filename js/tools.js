@@ -17,6 +17,8 @@ class ToolCalls {
   #native;
   #calls;
   #events;
+  // By decision: what calls off the question that is open, so that no timer outlives it.
+  #open = new Map();
 
   /**
    * @param {object} native the native host
@@ -62,22 +64,34 @@ class ToolCalls {
     );
   }
 
+  /** Calls off what is undecided: the host starts nothing any more. */
+  close() {
+    for (const relay of this.#open.values()) relay.fire();
+  }
+
   async #decide(first, params, hooks) {
     const { decision } = first;
-    for (let question = first; question.question !== undefined; ) {
-      const reply = await answerTo(question, hooks, new AbortRelay());
-      const { ticket } = question;
-      question = await this.#calls.call(
-        id => this.#native.decideTool(id, decision, ticket, reply),
-        answer => this.#tell(answer, params),
-      );
+    const relay = new AbortRelay();
+    this.#open.set(decision, relay);
+    try {
+      for (let question = first; question.question !== undefined; ) {
+        const reply = await answerTo(question, hooks, relay);
+        const { ticket } = question;
+        question = await this.#calls.call(
+          id => this.#native.decideTool(id, decision, ticket, reply),
+          answer => this.#tell(answer, params),
+        );
+      }
+    } finally {
+      this.#open.delete(decision);
     }
   }
 
-  #tell({ started, refused }, params) {
+  #tell({ started, refused, withdrawn }, params) {
     // No signal of a tool's call ends a command that runs.
     if (started !== undefined) this.#events.started(started, new AbortRelay());
     if (refused !== undefined) this.#events.refused(params?.argv, new ArgvaultError(refused));
+    this.#open.get(withdrawn)?.fire();
   }
 }
 

@@ -184,9 +184,8 @@ impl Host {
     /// Ends everything and refuses starts.
     #[napi(catch_unwind)]
     pub fn dispose(&self, id: f64) {
-        let tools = Arc::clone(&self.tools);
+        self.tools.close();
         self.spawn(id, |core| async move {
-            tools.close();
             core.dispose().await;
             json(Ok(Json::Null))
         });

@@ -61,9 +61,10 @@ impl Host {
     pub fn decide_tool(&self, id: f64, decision: f64, ticket: f64, reply: Unknown<'_>) -> Result<()> {
         let reply = value::read(reply)?;
         let tools = Arc::clone(&self.tools);
-        self.spawn(id, move |_| async move {
-            json(Ok(tools.decide(key(decision), key(ticket), &reply).await))
-        });
+        self.spawn(
+            id,
+            move |_| async move { json(Ok(tools.decide(key(decision), key(ticket), &reply).await)) },
+        );
         Ok(())
     }
 

@@ -17,6 +17,7 @@ use crate::limits::MAX_MODEL_WAIT_MS;
 /// MCP's hints about what a tool does to the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "MCP's shape: four independent hints")]
 pub struct Annotations {
     /// It changes nothing.
     pub read_only_hint: bool,
@@ -30,24 +31,12 @@ pub struct Annotations {
 
 impl Annotations {
     /// It only looks.
-    pub const READS: Self = Self {
-        read_only_hint: true,
-        destructive_hint: false,
-        idempotent_hint: true,
-        open_world_hint: false,
-    };
-    const STARTS: Self = Self {
-        read_only_hint: false,
-        destructive_hint: true,
-        idempotent_hint: false,
-        open_world_hint: true,
-    };
-    const ENDS: Self = Self {
-        read_only_hint: false,
-        destructive_hint: true,
-        idempotent_hint: true,
-        open_world_hint: false,
-    };
+    pub const READS: Self =
+        Self { read_only_hint: true, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
+    const STARTS: Self =
+        Self { read_only_hint: false, destructive_hint: true, idempotent_hint: false, open_world_hint: true };
+    const ENDS: Self =
+        Self { read_only_hint: false, destructive_hint: true, idempotent_hint: true, open_world_hint: false };
 }
 
 /// A tool as a model is told of it.
@@ -149,26 +138,26 @@ pub(super) enum CommandTool {
     Run,
     Status,
     Output,
-    Search,
     Kill,
+    Search,
     Retrieve,
 }
 
-const COUNTERS: &str = "running and finished count this session's commands: those not over yet, and those that are over \
-                        and whose status or output nobody has looked at.";
+const COUNTERS: &str = "running and finished count this session's commands: those not over yet, and those over that nobody has \
+                        looked at.";
 const LIVE: &str = "The result depends on live state and must not be cached.";
 
 impl CommandTool {
     pub(super) const ALL: &'static [Self] =
-        &[Self::Run, Self::Status, Self::Output, Self::Search, Self::Kill, Self::Retrieve];
+        &[Self::Run, Self::Status, Self::Output, Self::Kill, Self::Search, Self::Retrieve];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Run => "run_command_bg",
             Self::Status => "command_status",
             Self::Output => "command_output",
-            Self::Search => "command_search",
             Self::Kill => "command_kill",
+            Self::Search => "command_search",
             Self::Retrieve => "retrieve_context",
         }
     }
@@ -183,8 +172,8 @@ impl CommandTool {
             Self::Run => definition::<params::RunCommand>(name, run(), Annotations::STARTS),
             Self::Status => definition::<params::CommandStatus>(name, status(), Annotations::READS),
             Self::Output => definition::<params::CommandOutput>(name, output(), Annotations::READS),
-            Self::Search => definition::<params::CommandSearch>(name, search(), Annotations::READS),
             Self::Kill => definition::<params::CommandKill>(name, kill(), Annotations::ENDS),
+            Self::Search => definition::<params::CommandSearch>(name, search(), Annotations::READS),
             Self::Retrieve => definition::<params::RetrieveContext>(name, retrieve(), Annotations::READS),
         }
     }
@@ -205,8 +194,8 @@ fn run() -> String {
 
 fn status() -> String {
     format!(
-        "Tells how a command stands: state is queued, running, exited, killed, timeout or output-limit. With waitMs it \
-         first waits for the end, at most {MAX_MODEL_WAIT_MS} ms; if the command still runs then, call it again. \
+        "Tells how a command stands: state is queued, running, exited, killed, timeout, or output-limit when it wrote \
+         more than the host keeps and was ended for that. With waitMs it first waits for the end, at most {MAX_MODEL_WAIT_MS} ms; if the command still runs then, call it again. \
          Returns the status with exitCode or signal once it is over (a non-zero exitCode is a result, not a failure \
          of this tool), cause and error saying why it ended, sizes of stdout and stderr, and tailPreview, the end of \
          both. The preview is short; everything before it is banked in full: read it with command_output, or find \
@@ -224,6 +213,15 @@ fn output() -> String {
     )
 }
 
+fn kill() -> String {
+    format!(
+        "Ends a command with all processes it started, politely first (SIGTERM), then by force. Use it when a command \
+         hangs or its result is no longer needed. Returns the status once everything has ended, or after \
+         {MAX_MODEL_WAIT_MS} ms as it stands. A command that is over already is left as it was. What it wrote stays \
+         banked in full, for command_output and command_search. {COUNTERS} {LIVE}"
+    )
+}
+
 fn search() -> String {
     format!(
         "Finds lines in what a command wrote, while it runs or any time later. Use it on long output instead of \
@@ -231,15 +229,6 @@ fn search() -> String {
          before, after }}], truncated, running, finished }}; line counts from 1, and offset is where command_output \
          reads on from that line. truncated means that there are more matches: use a narrower pattern or a larger \
          maxMatches; the output itself is banked in full. {COUNTERS} {LIVE}"
-    )
-}
-
-fn kill() -> String {
-    format!(
-        "Ends a command with all processes it started, politely first (SIGTERM), then by force. Use it when a command \
-         hangs or its result is no longer needed. Returns the status once everything has ended, or after \
-         {MAX_MODEL_WAIT_MS} ms as it stands. A command that is over already is left as it was. What it wrote stays \
-         banked in full, for command_output and command_search. {COUNTERS} {LIVE}"
     )
 }
 
@@ -251,3 +240,7 @@ fn retrieve() -> String {
          {LIVE}"
     )
 }
+
+#[cfg(test)]
+#[path = "catalog_tests.rs"]
+mod tests;

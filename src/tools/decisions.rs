@@ -41,7 +41,7 @@ pub(super) struct Handle {
     pub timeout_ms: u64,
 }
 
-pub(super) type Outcome = Result<Handle, WireError>;
+pub(super) type Outcome = Result<Handle, Box<WireError>>;
 
 /// How a start enters.
 #[derive(Debug)]
@@ -108,16 +108,12 @@ impl Decisions {
         });
         if let Some((&id, decision)) = same {
             let outcome = decision.outcome.borrow().clone();
-            return match outcome {
-                Some(outcome) => {
-                    inner.open.remove(&id);
-                    Entry::Decided(outcome)
-                }
-                None => {
-                    decision.waiting += 1;
-                    Entry::Joined(id)
-                }
-            };
+            if let Some(outcome) = outcome {
+                inner.open.remove(&id);
+                return Entry::Decided(outcome);
+            }
+            decision.waiting += 1;
+            return Entry::Joined(id);
         }
         inner.last += 1;
         let id = inner.last;
@@ -167,7 +163,7 @@ impl Decisions {
         for (_, decision) in self.lock().open.drain() {
             if decision.decided.is_none() {
                 decision.cancel.0.send_replace(true);
-                decision.outcome.send_replace(Some(Err(error.clone())));
+                decision.outcome.send_replace(Some(Err(Box::new(error.clone()))));
             }
         }
     }

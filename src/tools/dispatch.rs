@@ -180,12 +180,7 @@ impl Tools {
     }
 
     /// An abort, or the end of patience, ends the wait: the command ends all the same.
-    async fn kill(
-        &self,
-        params: &Value,
-        session: Option<&str>,
-        mut cancel: Cancel,
-    ) -> Result<Json, Error> {
+    async fn kill(&self, params: &Value, session: Option<&str>, mut cancel: Cancel) -> Result<Json, Error> {
         let CommandKill { task_id } = read(params)?;
         self.host.check_visible(&task_id, session)?;
         if cancel.is_set() {
@@ -221,7 +216,9 @@ impl Tools {
         let mut page = page.map_err(as_artifact)?;
         let mut result = json!({ "artifactId": artifact_id });
         if let (Json::Object(result), Json::Object(page)) = (&mut result, &mut page) {
-            result.extend(std::mem::take(page).into_iter().filter(|(key, _)| key != "taskId" && key != "stream"));
+            result.extend(
+                std::mem::take(page).into_iter().filter(|(key, _)| key != "taskId" && key != "stream"),
+            );
         }
         Ok(result)
     }

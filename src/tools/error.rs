@@ -7,7 +7,7 @@ use crate::input::quoted;
 #[non_exhaustive]
 pub enum ToolError {
     /// No tool of that name is registered.
-    #[error("There is no tool {given}.{}", nearest.as_ref().map(|name| format!(" Did you mean \"{name}\"?")).unwrap_or_default())]
+    #[error("No tool is called {given}.{}", nearest.as_ref().map(|name| format!(" Did you mean \"{name}\"?")).unwrap_or_default())]
     UnknownTool {
         /// The name as given, quoted.
         given: String,

@@ -17,6 +17,8 @@ mod params;
 mod reader;
 mod run;
 mod session;
+#[cfg(test)]
+mod testing;
 
 pub use catalog::{Annotations, FamilyCall, FamilyFuture, ToolDefinition, ToolFamily, ToolSet, definition};
 pub use dispatch::{Call, Tools};

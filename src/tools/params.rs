@@ -21,7 +21,7 @@ type Matches = Clamped<1, { limits::MAX_SEARCH_MATCHES }>;
 #[derive(Debug, Read, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct RunCommand {
-    /// The program and its arguments, one string each, for example ["npm", "test"]. There is no shell: no pipes, globs,
+    /// The program and its arguments, one string each, for example `["npm", "test"]`. There is no shell: no pipes, globs,
     /// quotes, redirections, variables or &&. Run several commands as several calls.
     #[serde(rename = "argv")]
     pub(super) _argv: Argv,
@@ -35,7 +35,7 @@ pub(super) struct RunCommand {
 #[derive(Debug, Read, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct CommandStatus {
-    /// The taskId that run_command_bg returned.
+    /// The `taskId` that `run_command_bg` returned.
     pub(super) task_id: String,
     /// How long to wait for the command to end, in milliseconds, before answering as it stands. A larger value is
     /// lowered to the maximum; call again to go on waiting.
@@ -46,7 +46,7 @@ pub(super) struct CommandStatus {
 #[derive(Debug, Read, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct CommandOutput {
-    /// The taskId that run_command_bg returned.
+    /// The `taskId` that `run_command_bg` returned.
     pub(super) task_id: String,
     /// Which stream to read.
     #[serde(default)]
@@ -62,14 +62,14 @@ pub(super) struct CommandOutput {
 #[derive(Debug, Read, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct CommandKill {
-    /// The taskId that run_command_bg returned.
+    /// The `taskId` that `run_command_bg` returned.
     pub(super) task_id: String,
 }
 
 #[derive(Debug, Read, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct CommandSearch {
-    /// The taskId that run_command_bg returned.
+    /// The `taskId` that `run_command_bg` returned.
     pub(super) task_id: String,
     /// What to look for, line by line: a regular expression (no look-around, no backreferences), or plain text with
     /// literal.

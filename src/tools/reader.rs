@@ -84,7 +84,7 @@ impl de::Error for Fault {
 /// One value with its path. Never absent: absent entries are not handed to a struct's reader.
 struct Given<'v>(Field<'v>);
 
-impl<'v> Given<'v> {
+impl Given<'_> {
     fn wrong<T>(&self, expected: &dyn Expected) -> Result<T, Fault> {
         Err(self.0.wrong(expected.to_string()).into())
     }
@@ -132,8 +132,7 @@ impl<'v> Deserializer<'v> for Given<'v> {
         visitor: V,
     ) -> Result<V::Value, Fault> {
         let words: Vec<_> = variants.iter().map(|word| (*word, *word)).collect();
-        let word: StrDeserializer<'_, Fault> =
-            self.0.word(&words)?.unwrap_or_default().into_deserializer();
+        let word: StrDeserializer<'_, Fault> = self.0.word(&words)?.unwrap_or_default().into_deserializer();
         visitor.visit_enum(word)
     }
 

@@ -65,7 +65,7 @@ impl Tools {
             Some(Waited::Left) => Answer::refusal(&Error::from(HostError::Aborted).to_wire()),
             Some(Waited::Withdrawn(ticket)) => {
                 self.host.withdraw(ticket);
-                Answer::refused_start(&HostError::Aborted.into())
+                Answer::withdrawn(decision)
             }
             // Closed before this call got here.
             None => Answer::refusal(&Error::from(HostError::Disposed).to_wire()),
@@ -93,10 +93,8 @@ impl Tools {
             }
             Err(error) => {
                 let refused = error.to_wire();
-                match self.decisions.settle(decision, Err(refused.clone())) {
-                    true => Decided::Refused { refused },
-                    false => Decided::Withdrawn {},
-                }
+                let wanted = self.decisions.settle(decision, Err(Box::new(refused.clone())));
+                if wanted { Decided::Refused { refused } } else { Decided::Withdrawn {} }
             }
         }
     }
@@ -137,11 +135,8 @@ fn field<'v>(params: &'v Value, name: &str) -> &'v Value {
 fn start_options(cwd: Option<String>, timeout_ms: Option<u64>, session: Option<String>) -> Value {
     #[expect(clippy::cast_precision_loss, reason = "a budget that was read from a JavaScript number")]
     let timeout_ms = timeout_ms.map(|ms| Value::Number(ms as f64));
-    let entries = [
-        ("cwd", cwd.map(Value::Text)),
-        ("timeoutMs", timeout_ms),
-        ("sessionId", session.map(Value::Text)),
-    ];
+    let entries =
+        [("cwd", cwd.map(Value::Text)), ("timeoutMs", timeout_ms), ("sessionId", session.map(Value::Text))];
     let given = entries.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     Value::Record(given.collect())
 }
