@@ -147,6 +147,7 @@ export interface BackgroundCommandOptions {
   input?: string | Uint8Array;
   /** What people call it. Default: the first two argv entries, at most 60 characters. */
   label?: string;
+  /** Default: the one of {@link CommandBackend.setToolContext}. */
   sessionId?: string;
   /** Aborted before the start: `ERR_ABORTED`, nothing ran. Later: the command is killed, cause `abort`. */
   abortSignal?: AbortSignal;
@@ -433,6 +434,51 @@ export interface CleanupResult {
   freedBytes: number;
 }
 
+// ── Tools for a model ───────────────────────────────────────────────────────────────────────────────────────────
+
+export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+
+/** JSON Schema (draft 7) of a tool's parameters, in one piece: no `$ref`, unknown keys forbidden. */
+export type ToolInputSchema = {
+  type: 'object';
+  properties: { [name: string]: { [keyword: string]: JsonValue } };
+  required?: string[];
+  additionalProperties: false;
+  [keyword: string]: JsonValue;
+};
+
+/** MCP's hints about what a tool does to the world. */
+export type ToolAnnotations = {
+  readOnlyHint: boolean;
+  destructiveHint: boolean;
+  idempotentHint: boolean;
+  openWorldHint: boolean;
+};
+
+/** Whose call it is, and how to give it up. Unknown keys are refused. */
+export interface ToolCallContext {
+  /** Default: the one of {@link CommandBackend.setToolContext}. */
+  sessionId?: string;
+  /** Ends the call's wait, or a start that is not made yet; never a running command. */
+  abortSignal?: AbortSignal;
+}
+
+/** What a refused call answers with; it never throws. `error` is a sentence for the model. */
+export type ToolRefusal = { isError: true; error: string; code: ArgvaultErrorCode };
+
+/** What a tool answers: its own fields, or a {@link ToolRefusal}. */
+export type ToolResult = ToolRefusal | { isError?: never; [field: string]: JsonValue | undefined };
+
+/** A tool as most agent SDKs take one. It validates by itself: `null` counts as absent, unknown keys are refused. */
+export interface Tool {
+  name: string;
+  description: string;
+  inputSchema: ToolInputSchema;
+  annotations: ToolAnnotations;
+  /** Its result depends on live state and must not be cached. */
+  execute(params: unknown, context?: ToolCallContext): Promise<ToolResult>;
+}
+
 // ── Hosts ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** A start that was refused, told to `onRefused` and the channel `argvault:refused`. */
@@ -519,6 +565,14 @@ export interface CommandBackend {
   backgroundCommandCounts(sessionId?: string): BackgroundCommandCounts;
   /** Removes settled commands, the oldest first; never a live one. */
   cleanup(options?: CleanupOptions): Promise<CleanupResult>;
+  /** Sets the policy and registers the command tools with `retrieve_context`; again is as once. Answers all tools. */
+  registerBackgroundCommandTools(policy: BackgroundCommandPolicy): Promise<Tool[]>;
+  /** The tools that are registered. */
+  tools(): Tool[];
+  /** The session of tool calls and of starts that name none. Throws `ERR_BAD_OPTION`. */
+  setToolContext(context: { sessionId?: string }): void;
+  /** Executes a registered tool. Never rejects: a refusal, also of an unknown name, is a {@link ToolRefusal}. */
+  executeTool(name: string, params?: unknown, context?: ToolCallContext): Promise<ToolResult>;
   /** Ends every command, then refuses starts with `ERR_DISPOSED`. */
   dispose(): Promise<void>;
 }
@@ -551,6 +605,10 @@ export declare class CommandHost implements CommandBackend {
   listCommands(options?: ListOptions): Promise<CommandList>;
   backgroundCommandCounts(sessionId?: string): BackgroundCommandCounts;
   cleanup(options?: CleanupOptions): Promise<CleanupResult>;
+  registerBackgroundCommandTools(policy: BackgroundCommandPolicy): Promise<Tool[]>;
+  tools(): Tool[];
+  setToolContext(context: { sessionId?: string }): void;
+  executeTool(name: string, params?: unknown, context?: ToolCallContext): Promise<ToolResult>;
   dispose(): Promise<void>;
   /** `await using host = new CommandHost()` disposes of it. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -586,5 +644,9 @@ export declare const searchOutput: CommandBackend['searchOutput'];
 export declare const listCommands: CommandBackend['listCommands'];
 export declare const backgroundCommandCounts: CommandBackend['backgroundCommandCounts'];
 export declare const cleanup: CommandBackend['cleanup'];
+export declare const registerBackgroundCommandTools: CommandBackend['registerBackgroundCommandTools'];
+export declare const tools: CommandBackend['tools'];
+export declare const setToolContext: CommandBackend['setToolContext'];
+export declare const executeTool: CommandBackend['executeTool'];
 /** As {@link CommandBackend.dispose}; the next policy makes the default host ready again. */
 export declare const dispose: CommandBackend['dispose'];

@@ -9,6 +9,7 @@ use crate::policy::PolicyError;
 use crate::program::ProgramError;
 use crate::sandbox::SandboxError;
 use crate::supervisor::error::SupervisorError;
+use crate::tools::error::ToolError;
 use crate::vault::error::VaultError;
 use crate::vault::text::SearchError;
 
@@ -145,6 +146,9 @@ pub enum Error {
     /// A question to git.
     #[error(transparent)]
     Git(#[from] GitError),
+    /// A tool's call.
+    #[error(transparent)]
+    Tool(#[from] ToolError),
     /// An option of anything but a policy or a start.
     #[error(transparent)]
     Input(#[from] InputError),
@@ -209,6 +213,12 @@ impl Error {
                 HostError::Internal { .. } => Code::Internal,
             },
             Self::Git(error) => git_code(error),
+            Self::Tool(error) => match error {
+                ToolError::UnknownTool { .. } => Code::UnknownTool,
+                ToolError::ApprovalPending { .. } => Code::ApprovalPending,
+                ToolError::Aborted => Code::Aborted,
+                ToolError::UnknownArtifact { .. } => Code::UnknownTask,
+            },
             Self::Input(_) => Code::BadOption,
         }
     }
@@ -223,6 +233,7 @@ impl Error {
             Self::Supervisor(error) => error.recovery(),
             Self::Host(error) => error.recovery(),
             Self::Git(error) => error.recovery().into(),
+            Self::Tool(error) => error.recovery(),
             Self::Input(error) => error.recovery(),
         }
     }
@@ -234,7 +245,9 @@ impl Error {
             Self::Program(error) => error.details(),
             Self::Search(error) => error.details(),
             Self::Git(error) => error.details(),
-            Self::Vault(_) | Self::Supervisor(_) | Self::Host(_) | Self::Input(_) => serde_json::json!({}),
+            Self::Vault(_) | Self::Supervisor(_) | Self::Host(_) | Self::Tool(_) | Self::Input(_) => {
+                serde_json::json!({})
+            }
         }
     }
 

@@ -11,6 +11,7 @@
 //! | [`warden`] | what runs outside the host: warden, keeper, capture, tree |
 //! | [`supervisor`] | the host's side of the warden: live commands, kill, wait |
 //! | [`host`] | the composition root: the only file that knows the whole order |
+//! | [`tools`] | what a model sees: schemas, and one way to execute a tool by name |
 //! | `addon` | the only N-API code |
 
 #[cfg(all(feature = "addon", not(test)))] // nothing loads an addon under `cargo test`
@@ -25,5 +26,6 @@ pub mod policy;
 pub mod program;
 pub mod sandbox;
 pub mod supervisor;
+pub mod tools;
 pub mod vault;
 pub mod warden;

@@ -104,6 +104,8 @@ pub const START_REPLY_MS: u64 = 30_000;
 
 /// Longest wait of a model's call, in milliseconds: MCP clients give up a request after 60 s.
 pub const MAX_MODEL_WAIT_MS: u64 = 30_000;
+/// How long the outcome of a decision that no call was waiting for is kept for the next one, in milliseconds.
+pub const DECISION_KEPT_MS: u64 = 600_000;
 
 /// Size at which an audit file is set aside and a new one begun.
 pub const AUDIT_FILE_BYTES: u64 = 8 * 1024 * 1024;

@@ -16,6 +16,7 @@ pub mod questions;
 mod reads;
 mod registry;
 mod run;
+mod sessions;
 mod start;
 pub mod status;
 mod trail;
@@ -81,7 +82,7 @@ impl Cancel {
     }
 
     /// Waits for it; for ever if nobody can give up any more.
-    async fn set(&mut self) {
+    pub(crate) async fn set(&mut self) {
         if self.0.wait_for(|set| *set).await.is_err() {
             std::future::pending::<()>().await;
         }

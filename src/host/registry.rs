@@ -128,7 +128,11 @@ impl Registry {
 
     /// How many there are, of one session or of all.
     pub fn counts(&self, session: Option<&str>) -> Counts {
-        let of = |own: Option<&str>| session.is_none() || own == session;
+        self.counts_of(|own| session.is_none() || own == session)
+    }
+
+    /// How many there are whose session is one of these.
+    pub fn counts_of(&self, of: impl Fn(Option<&str>) -> bool) -> Counts {
         let inner = self.lock();
         let running = inner
             .live

@@ -82,7 +82,7 @@ impl CommandHost {
                 drop(handover);
                 let (reader, orders) = link.split();
                 let standing = watch::Sender::new(Standing::Running);
-                let mut ended = self.ended.subscribe();
+                let mut ended = Cancel(self.ended.subscribe());
                 let follow = reader.follow(&standing);
                 tokio::pin!(follow);
                 let settled = tokio::select! {
@@ -91,7 +91,7 @@ impl CommandHost {
                         orders.end(SignalNumber::TERM, Cause::Abort);
                         follow.await
                     }
-                    _ = ended.wait_for(|ended| *ended) => {
+                    () = ended.set() => {
                         orders.end(SignalNumber::TERM, Cause::KillAll);
                         follow.await
                     }
