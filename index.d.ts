@@ -40,6 +40,17 @@ export type ArgvaultErrorCode =
   | 'ERR_KEEPER'
   | 'ERR_PLATFORM'
   | 'ERR_DISPOSED'
+  | 'ERR_GIT_NOT_REGISTERED'
+  | 'ERR_GIT_BAD_VALUE'
+  | 'ERR_GIT_BAD_REVISION'
+  | 'ERR_GIT_BAD_PATH'
+  | 'ERR_GIT_NO_REPOSITORY'
+  | 'ERR_GIT_LAYOUT'
+  | 'ERR_GIT_OWNER'
+  | 'ERR_GIT_NOT_FOUND'
+  | 'ERR_GIT_VERSION'
+  | 'ERR_GIT_MISSING_OBJECT'
+  | 'ERR_GIT_FAILED'
   | 'ERR_INTERNAL';
 
 /** What every refusal and failure of this package is. */
@@ -479,6 +490,47 @@ export interface Tool {
   execute(params: unknown, context?: ToolCallContext): Promise<ToolResult>;
 }
 
+// ── Git ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Which repository the git tools ask, and how. */
+export interface GitToolsOptions {
+  /** The checkout, absolute. What it lacks is told by the first question. */
+  repoRoot: string;
+  /** Time budget of one run, milliseconds. Default 60 000. */
+  timeoutMs?: number;
+  /** Bytes kept of one answer. Default 33 554 432. */
+  maxOutputBytes?: number;
+  /** UTF-16 units of `preview`, at most 4 000. Default 2 000. */
+  previewChars?: number;
+  /** The git to run, absolute. Default: the first on the host's PATH. */
+  gitExecutable?: string;
+  /** Tools beyond the six; `git_log` adds `author`, `pickaxe` and `follow` to that tool. */
+  extra?: readonly ('git_status' | 'git_grep' | 'git_branches' | 'git_file' | 'git_log')[];
+  /** Object directories outside of the repository that it may borrow from, absolute. */
+  allowAlternates?: readonly string[];
+  /** Answers although the checkout belongs to another user. */
+  trustOwner?: boolean;
+  /** Takes a bare repository, whose history alone is answered. */
+  bare?: boolean;
+}
+
+/** The answer to a question to git. git's own non-zero exit is `ok: false`, as data. */
+export interface GitToolResult {
+  /** The argv that ran last. */
+  command: string[];
+  ok: boolean;
+  exitCode?: number;
+  state: 'exited' | 'killed' | 'timeout' | 'output-limit';
+  /** The head of the answer, control characters escaped; an ellipsis marks a cut. */
+  preview: string;
+  /** All of the answer. */
+  output: BankedArtifactRef;
+  /** The call that reads on where `preview` stopped. */
+  readBackHint: string;
+  /** The head of git's standard error: from {@link CommandBackend.runGitCommand} alone, never for a model. */
+  stderrPreview?: string;
+}
+
 // ── Hosts ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** A start that was refused, told to `onRefused` and the channel `argvault:refused`. */
@@ -570,6 +622,10 @@ export interface CommandBackend {
   /** The tools that are registered. */
   tools(): Tool[];
   /** The session of tool calls and of starts that name none. Throws `ERR_BAD_OPTION`. */
+  /** Registers a repository and the git tools, with `retrieve_context`; resolves to all registered tools. */
+  registerGitTools(options: GitToolsOptions): Promise<Tool[]>;
+  /** Runs one of git's reading commands on the registered repository, hardened as the tools are. For host code. */
+  runGitCommand(args: readonly string[], sessionId?: string): Promise<GitToolResult>;
   setToolContext(context: { sessionId?: string }): void;
   /** Executes a registered tool. Never rejects: a refusal, also of an unknown name, is a {@link ToolRefusal}. */
   executeTool(name: string, params?: unknown, context?: ToolCallContext): Promise<ToolResult>;
@@ -607,6 +663,8 @@ export declare class CommandHost implements CommandBackend {
   cleanup(options?: CleanupOptions): Promise<CleanupResult>;
   registerBackgroundCommandTools(policy: BackgroundCommandPolicy): Promise<Tool[]>;
   tools(): Tool[];
+  registerGitTools(options: GitToolsOptions): Promise<Tool[]>;
+  runGitCommand(args: readonly string[], sessionId?: string): Promise<GitToolResult>;
   setToolContext(context: { sessionId?: string }): void;
   executeTool(name: string, params?: unknown, context?: ToolCallContext): Promise<ToolResult>;
   dispose(): Promise<void>;
@@ -646,6 +704,8 @@ export declare const backgroundCommandCounts: CommandBackend['backgroundCommandC
 export declare const cleanup: CommandBackend['cleanup'];
 export declare const registerBackgroundCommandTools: CommandBackend['registerBackgroundCommandTools'];
 export declare const tools: CommandBackend['tools'];
+export declare const registerGitTools: CommandBackend['registerGitTools'];
+export declare const runGitCommand: CommandBackend['runGitCommand'];
 export declare const setToolContext: CommandBackend['setToolContext'];
 export declare const executeTool: CommandBackend['executeTool'];
 /** As {@link CommandBackend.dispose}; the next policy makes the default host ready again. */

@@ -52,6 +52,10 @@ class HostCore {
     this.#native.registerCommandTools();
   }
 
+  registerGitTools(options) {
+    unwrap(this.#native.registerGitTools(options, environmentVariables()));
+  }
+
   tools() {
     return this.#tools.list();
   }

@@ -110,6 +110,15 @@ class Surface {
     return this.#core().tools().map(bound);
   }
 
+  async registerGitTools(options) {
+    this.#core().registerGitTools(options);
+    return this.tools();
+  }
+
+  async runGitCommand(args, sessionId) {
+    return this.#core().call('runGitCommand', args, sessionId);
+  }
+
   setToolContext(context) {
     this.#core().sync('setToolContext', context);
   }
