@@ -75,7 +75,13 @@ function fakeBinding(given = {}) {
       { id: 0, ok: true, value: { host: host.hostId, type: 'settled', status: { taskId, ...more } } },
     ]);
   fake.of = method => fake.calls.filter(call => call.method === method).map(call => call.args);
-  fake.binding = { Port, Host, checkHostOptions: options => behaviour.create?.(options) ?? { ok: null }, isSupported: () => ({ ok: true }), version: () => '0.1.0' };
+  fake.binding = {
+    Port,
+    Host,
+    checkHostOptions: options => behaviour.create?.(options) ?? { ok: null },
+    isSupported: () => ({ ok: true }),
+    version: () => '0.1.0',
+  };
   fake.load = () => ({ ok: fake.binding });
   return fake;
 }

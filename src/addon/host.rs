@@ -135,7 +135,10 @@ impl Host {
         if aborted {
             self.cancel(id);
         }
-        self.spawn(id, |core| async move { json(core.start(policy, argv, options, env, cancel).await) });
+        self.spawn(id, |core| {
+            let started = core.start(policy, argv, options, env, cancel);
+            async move { held(started.await?) }
+        });
         Ok(())
     }
 
@@ -144,7 +147,7 @@ impl Host {
     pub fn answer(&self, id: f64, ticket: f64, reply: Unknown<'_>) -> Result<()> {
         let reply = value::read(reply)?;
         let cancel = self.cancellable(id);
-        self.spawn(id, move |core| async move { json(core.answer(key(ticket), &reply, cancel).await) });
+        self.spawn(id, move |core| async move { held(core.answer(key(ticket), &reply, cancel).await?) });
         Ok(())
     }
 
@@ -335,6 +338,14 @@ fn no_threads(error: &std::io::Error) -> Error {
 fn json(result: std::result::Result<impl Serialize, Error>) -> std::result::Result<Reply, Error> {
     let value = serde_json::to_value(result?);
     value.map(Reply::Json).map_err(|error| HostError::Internal { reason: error.to_string() }.into())
+}
+
+/// JSON of something that is to be dropped only when JavaScript has the JSON.
+fn held(value: impl Serialize + Send + 'static) -> std::result::Result<Reply, Error> {
+    match json(Ok(&value))? {
+        Reply::Json(json) => Ok(Reply::Held(json, Box::new(value))),
+        other => Ok(other),
+    }
 }
 
 fn text<'v>(value: &'v Value, what: &str) -> std::result::Result<&'v str, Error> {

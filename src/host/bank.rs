@@ -1,5 +1,6 @@
 //! Banking text or bytes.
 
+use std::io::Write;
 use std::sync::Arc;
 
 use super::CommandHost;
@@ -37,43 +38,58 @@ impl CommandHost {
             preview.map_or(limits::DEFAULT_PREVIEW_UNITS, |most| usize::try_from(most).unwrap_or(usize::MAX));
 
         self.check_room().await?;
-        let id = TaskId::new().map_err(|error| HostError::Internal { reason: error.to_string() })?;
-        let about = ArtifactFile {
-            artifact_id: id.to_string(),
-            kind,
-            label,
-            session_id,
-            size_bytes: content.len() as u64,
-            created_at: epoch_ms(),
-        };
         let host = Arc::clone(self);
-        off_the_loop(move || host.keep(&id, about, &content, preview)).await
+        off_the_loop(move || {
+            let what = What { kind, label, session_id };
+            Ok(host.bank_written(what, preview, |kept| kept.write_all(&content))?.0)
+        })
+        .await
     }
 
-    fn keep(
+    /// Keeps what `write` writes, and gives its reference with what `write` gave.
+    pub(super) fn bank_written<T>(
         &self,
-        id: &TaskId,
-        about: ArtifactFile,
-        content: &[u8],
+        what: What,
         preview: usize,
-    ) -> Result<ArtifactRef, Error> {
+        write: impl FnOnce(&mut dyn Write) -> std::io::Result<T>,
+    ) -> Result<(ArtifactRef, T), Error> {
+        let id = TaskId::new().map_err(|error| HostError::Internal { reason: error.to_string() })?;
         let vault = self.vault()?;
-        vault.bank(id, &about, content, self.options.sync)?;
+        let about = |size_bytes| ArtifactFile {
+            artifact_id: id.to_string(),
+            kind: what.kind,
+            label: what.label,
+            session_id: what.session_id,
+            size_bytes,
+            created_at: epoch_ms(),
+        };
+        let (about, written) = vault.bank(&id, about, write, self.options.sync)?;
         self.upkeep.grew(about.size_bytes);
         let unreadable = |source| VaultError::Read { name: id.to_string(), source };
         let file = vault
-            .artifact(&ArtifactId::Banked(*id))?
+            .artifact(&ArtifactId::Banked(id))?
             .ok_or_else(|| unreadable(std::io::Error::from(std::io::ErrorKind::NotFound)))?;
         let head = text::head_preview(&file, Tail::Final, preview).map_err(unreadable)?;
-        Ok(ArtifactRef {
+        let reference = ArtifactRef {
             read_back_hint: read_back_hint(&about.artifact_id),
             artifact_id: about.artifact_id,
             label: about.label,
             kind: about.kind,
             size_bytes: about.size_bytes,
             preview: head.text,
-        })
+        };
+        Ok((reference, written))
     }
+}
+
+/// What something is banked as.
+pub(super) struct What {
+    /// `kind`.
+    pub kind: String,
+    /// What people call it.
+    pub label: String,
+    /// Whose it is.
+    pub session_id: Option<String>,
 }
 
 fn wrong_content(content: &Value) -> InputError {

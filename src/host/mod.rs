@@ -8,6 +8,7 @@ mod course;
 mod elsewhere;
 pub mod error;
 mod follow;
+pub mod git;
 mod list;
 mod options;
 mod pages;
@@ -18,6 +19,7 @@ mod run;
 mod start;
 pub mod status;
 mod trail;
+mod trusted;
 mod upkeep;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -102,6 +104,12 @@ pub struct CommandHost {
     registry: Registry,
     gate: Arc<Gate>,
     questions: Questions,
+    /// Held for reading by each start that is on its way.
+    starting: Arc<tokio::sync::RwLock<()>>,
+    /// The repository that git tools ask.
+    git: Mutex<Option<crate::git::Toolbox>>,
+    /// True once the host is disposed of or abandoned: runs that nobody registered end by it.
+    ended: watch::Sender<bool>,
     followers: Followers,
     watcher: Watcher,
     upkeep: Upkeep,
@@ -138,6 +146,9 @@ impl CommandHost {
             registry: Registry::default(),
             gate: Arc::new(Gate::default()),
             questions: Questions::default(),
+            starting: Arc::default(),
+            git: Mutex::default(),
+            ended: watch::Sender::new(false),
             followers: Followers::default(),
             watcher: Watcher::default(),
             upkeep: Upkeep::default(),

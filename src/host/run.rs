@@ -51,8 +51,27 @@ pub enum Reply {
 }
 
 impl CommandHost {
-    /// Starts a command under `policy`, the one in force when this was asked.
-    pub async fn start(
+    /// Starts a command under `policy`, the one in force when this was asked. It counts for a later
+    /// [`CommandHost::kill_all`] from the moment of this call, not of the first poll.
+    pub fn start(
+        self: &Arc<Self>,
+        policy: Option<Arc<ActivePolicy>>,
+        argv: Value,
+        options: Value,
+        env: Value,
+        cancel: Cancel,
+    ) -> impl Future<Output = Result<Reply, Error>> + Send + use<> {
+        let host = Arc::clone(self);
+        // Only a waiting `kill_all` refuses this, and that one came first.
+        let starting = Arc::clone(&self.starting).try_read_owned().ok();
+        async move {
+            let reply = host.start_now(policy, argv, options, env, cancel).await;
+            drop(starting);
+            reply
+        }
+    }
+
+    async fn start_now(
         self: &Arc<Self>,
         policy: Option<Arc<ActivePolicy>>,
         argv: Value,
@@ -126,7 +145,7 @@ impl CommandHost {
         off_the_loop(move || Prepared::check(policy, &argv, &options, &env)).await
     }
 
-    fn check_alive(&self) -> Result<(), HostError> {
+    pub(super) fn check_alive(&self) -> Result<(), HostError> {
         if self.disposed.load(Ordering::Acquire) { Err(HostError::Disposed) } else { Ok(()) }
     }
 
@@ -229,6 +248,8 @@ impl CommandHost {
 
     /// Has all of this host's commands ended, and says how many there were once they are over.
     pub async fn kill_all(&self) -> u64 {
+        // Starts that are on their way become commands, or refusals, first; later ones go behind.
+        drop(self.starting.write().await);
         let running = self.registry.running();
         for (_, live) in &running {
             live.end(SignalNumber::TERM, Cause::KillAll);
@@ -244,6 +265,7 @@ impl CommandHost {
     /// Ends everything, and refuses starts from now on.
     pub async fn dispose(&self) {
         self.disposed.store(true, Ordering::Release);
+        self.ended.send_replace(true);
         self.questions.clear();
         self.kill_all().await;
         self.followers.run_out();
@@ -252,6 +274,7 @@ impl CommandHost {
     /// The JavaScript environment is going away: everything ends, and nobody waits for it.
     pub fn abandon(&self) {
         self.disposed.store(true, Ordering::Release);
+        self.ended.send_replace(true);
         self.questions.clear();
         self.followers.close_all();
         for (_, live) in self.registry.running() {

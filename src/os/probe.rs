@@ -46,13 +46,21 @@ fn raw(number: libc::c_long, first: libc::c_long) -> libc::c_long {
 pub fn missing_call() -> Option<MissingCall> {
     static FOUND: OnceLock<Option<MissingCall>> = OnceLock::new();
     *FOUND.get_or_init(|| {
-        NEEDS.iter().find_map(|need| {
-            let errno = if (need.call)() < 0 { std::io::Error::last_os_error().raw_os_error() } else { None };
-            errno.filter(|errno| [libc::ENOSYS, libc::EPERM].contains(errno)).map(|errno| MissingCall {
-                name: need.name,
-                since: need.since,
-                errno,
-            })
+        first_missing(
+            |need| {
+                if (need.call)() < 0 { std::io::Error::last_os_error().raw_os_error() } else { None }
+            },
+        )
+    })
+}
+
+/// The first need whose call ends with an errno that says "not here".
+fn first_missing(errno_of: impl Fn(&Need) -> Option<i32>) -> Option<MissingCall> {
+    NEEDS.iter().find_map(|need| {
+        errno_of(need).filter(|errno| [libc::ENOSYS, libc::EPERM].contains(errno)).map(|errno| MissingCall {
+            name: need.name,
+            since: need.since,
+            errno,
         })
     })
 }
@@ -64,5 +72,17 @@ mod tests {
     #[test]
     fn this_machine_has_what_is_needed() {
         assert_eq!(missing_call(), None);
+    }
+
+    #[test]
+    fn each_call_that_a_kernel_or_a_seccomp_profile_refuses_is_named() {
+        for name in ["openat2", "pidfd_open", "pidfd_send_signal", "close_range"] {
+            for errno in [libc::ENOSYS, libc::EPERM] {
+                let found =
+                    first_missing(|need| if need.name == name { Some(errno) } else { Some(libc::EINVAL) });
+                assert_eq!(found.map(|missing| (missing.name, missing.errno)), Some((name, errno)));
+            }
+        }
+        assert_eq!(first_missing(|_| Some(libc::EBADF)), None);
     }
 }

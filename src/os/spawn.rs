@@ -196,9 +196,12 @@ unsafe fn set_up(shared: &Shared) -> Stage {
         if libc::getppid() != shared.parent {
             libc::_exit(127);
         }
+        // Asked of the kernel itself: libc refuses to touch 32 and 33, which it keeps for its threads, and a host may
+        // have been started with them ignored. SIGKILL and SIGSTOP are refused and can't be ignored anyway.
+        let default = [0_u64; 4]; // at least the kernel's `struct sigaction`, all zero: SIG_DFL, no flags, no mask
         for signal in 1..=64 {
-            // Fails for SIGKILL, SIGSTOP and the two that libc keeps for itself; none of them can be ignored.
-            libc::signal(signal, libc::SIG_DFL);
+            let none = std::ptr::null::<u64>();
+            libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), none, size_of::<u64>());
         }
         for at in 0..shared.limit_count {
             let limit = *shared.limits.add(at);

@@ -16,7 +16,7 @@ pub enum SupervisorError {
         source: io::Error,
     },
     /// The warden is of another build.
-    #[error("argvault's warden at {path} is of version {warden}, and the addon of {own}.")]
+    #[error("argvault's warden at {path} is {warden:?}, and the addon needs {own:?}.")]
     WardenVersion {
         /// Where it is.
         path: String,

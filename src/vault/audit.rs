@@ -55,27 +55,35 @@ pub struct Entry<'a> {
 #[derive(Debug)]
 pub struct Audit {
     directory: std::path::PathBuf,
-    file: Mutex<Option<File>>,
+    trail: Mutex<Trail>,
+}
+
+#[derive(Debug, Default)]
+struct Trail {
+    file: Option<File>,
+    /// The last line was cut by a full disk: the next one begins on a line of its own.
+    torn: bool,
 }
 
 impl Audit {
     /// In the vault at `directory`. Nothing is opened yet.
     pub fn new(directory: &Path) -> Self {
-        Self { directory: directory.to_owned(), file: Mutex::new(None) }
+        Self { directory: directory.to_owned(), trail: Mutex::default() }
     }
 
     /// Appends one line.
     pub fn append(&self, entry: &Entry<'_>) -> io::Result<()> {
-        let mut line = serde_json::to_vec(entry)?;
+        let mut trail = self.trail.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut line = if trail.torn { vec![b'\n'] } else { Vec::new() };
+        serde_json::to_writer(&mut line, entry)?;
         line.push(b'\n');
-        let mut slot = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut file = match slot.take() {
+        let mut file = match trail.file.take() {
             Some(file) if file.metadata()?.size() < limits::AUDIT_FILE_BYTES => file,
             grown => self.next_file(grown.as_ref())?,
         };
         let written = file.write(&line)?;
-        *slot = Some(file);
-        if written == line.len() { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ENOSPC)) }
+        *trail = Trail { file: Some(file), torn: written < line.len() };
+        if trail.torn { Err(io::Error::from_raw_os_error(libc::ENOSPC)) } else { Ok(()) }
     }
 
     /// The file to append to, after one that has grown too large was set aside: by this process or by another.

@@ -3,7 +3,7 @@
 //! The folder is made under a temporary name and renamed when it is whole, so that no reader ever sees a torn one.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Write};
 use std::os::fd::{AsFd as _, AsRawFd as _};
 
 use nix::fcntl::{OFlag, openat, renameat};
@@ -43,45 +43,75 @@ pub struct ArtifactFile {
     pub created_at: u64,
 }
 
+/// The content on its way, counted and indexed as it passes.
+struct Content {
+    file: File,
+    size: u64,
+    counts: Indexer,
+    index: Vec<u8>,
+}
+
+impl Content {
+    fn new(file: File) -> Self {
+        Self { file, size: 0, counts: Indexer::new(), index: text::header().to_vec() }
+    }
+}
+
+impl Write for Content {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.size += written as u64;
+        let index = &mut self.index;
+        self.counts.push(&bytes[..written], |entry| index.extend_from_slice(&entry.to_record()));
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
 impl Vault {
-    /// Keeps `content`.
-    pub fn bank(
+    /// Keeps what `write` writes, as what `about` makes of its size. Gives that and what `write` gave.
+    pub fn bank<T>(
         &self,
         id: &TaskId,
-        about: &ArtifactFile,
-        content: &[u8],
+        about: impl FnOnce(u64) -> ArtifactFile,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
         sync: bool,
-    ) -> Result<(), VaultError> {
+    ) -> Result<(ArtifactFile, T), VaultError> {
         let temporary = format!("{BANKING}{id}");
-        self.write_artifact(id, &temporary, about, content, sync).map_err(|source| {
+        self.write_artifact(id, &temporary, about, write, sync).map_err(|source| {
             let _ = std::fs::remove_dir_all(self.inside(&temporary));
             VaultError::Create { path: self.path.display().to_string(), source }
         })
     }
 
-    fn write_artifact(
+    fn write_artifact<T>(
         &self,
         id: &TaskId,
         temporary: &str,
-        about: &ArtifactFile,
-        content: &[u8],
+        about: impl FnOnce(u64) -> ArtifactFile,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
         sync: bool,
-    ) -> io::Result<()> {
+    ) -> io::Result<(ArtifactFile, T)> {
         mkdirat(&self.dir, temporary, Mode::S_IRWXU)?;
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
         let folder = openat(&self.dir, temporary, flags, Mode::empty())?;
-        let write = |name: &str, bytes: &[u8]| {
-            let mut file = new_file(&folder, name)?;
-            file.write_all(bytes)?;
-            if sync { file.sync_all() } else { Ok(()) }
-        };
-        write(CONTENT, content)?;
-        if content.len() as u64 >= limits::INDEX_STEP_BYTES {
-            let mut index = text::header().to_vec();
-            Indexer::new().push(content, |entry| index.extend_from_slice(&entry.to_record()));
-            write(&layout::index_name(CONTENT), &index)?;
+        let finish = |file: &File| if sync { file.sync_all() } else { Ok(()) };
+
+        let mut content = Content::new(new_file(&folder, CONTENT)?);
+        let written = write(&mut content)?;
+        finish(&content.file)?;
+        if content.size >= limits::INDEX_STEP_BYTES {
+            let mut index = new_file(&folder, &layout::index_name(CONTENT))?;
+            index.write_all(&content.index)?;
+            finish(&index)?;
         }
-        write(ARTIFACT, &serde_json::to_vec(about)?)?;
+        let about = about(content.size);
+        let mut file = new_file(&folder, ARTIFACT)?;
+        file.write_all(&serde_json::to_vec(&about)?)?;
+        finish(&file)?;
         if sync {
             nix::unistd::fsync(folder.as_fd())?;
         }
@@ -89,7 +119,7 @@ impl Vault {
         if sync {
             nix::unistd::fsync(self.dir.as_fd())?;
         }
-        Ok(())
+        Ok((about, written))
     }
 
     /// What an artifact is; `None` when there is none of that id.
@@ -135,15 +165,21 @@ mod tests {
     use super::*;
     use std::io::Read as _;
 
-    fn about(id: &TaskId, content: &[u8]) -> ArtifactFile {
+    fn about(id: &TaskId, size_bytes: u64) -> ArtifactFile {
         ArtifactFile {
             artifact_id: id.to_string(),
             kind: "note".into(),
             label: "a note".into(),
             session_id: None,
-            size_bytes: content.len() as u64,
+            size_bytes,
             created_at: 1,
         }
+    }
+
+    /// In pieces, as a writer that doesn't know the end would.
+    fn bank(vault: &Vault, id: &TaskId, content: &[u8], sync: bool) -> Result<ArtifactFile, VaultError> {
+        let write = |kept: &mut dyn Write| content.chunks(7_001).try_for_each(|piece| kept.write_all(piece));
+        Ok(vault.bank(id, |size| about(id, size), write, sync)?.0)
     }
 
     #[test]
@@ -152,11 +188,11 @@ mod tests {
         let vault = Vault::open(dir.path()).unwrap();
         for content in [b"".to_vec(), b"\xFF\0x".to_vec(), vec![b'x'; 300_000]] {
             let id = TaskId::new().unwrap();
-            vault.bank(&id, &about(&id, &content), &content, true).unwrap();
+            bank(&vault, &id, &content, true).unwrap();
             let mut read = Vec::new();
             vault.artifact(&ArtifactId::Banked(id)).unwrap().unwrap().read_to_end(&mut read).unwrap();
             assert_eq!(read, content);
-            assert_eq!(vault.about(&id).unwrap(), Some(about(&id, &content)));
+            assert_eq!(vault.about(&id).unwrap(), Some(about(&id, content.len() as u64)));
             assert_eq!(vault.index(&id, CONTENT).is_some(), content.len() > 200_000);
             assert!(matches!(vault.command(&id), Err(VaultError::UnknownTask { .. })));
         }
@@ -172,7 +208,7 @@ mod tests {
         let id = TaskId::new().unwrap();
         std::fs::create_dir(dir.path().join(id.as_str())).unwrap();
         std::fs::write(dir.path().join(id.as_str()).join("taken"), "").unwrap();
-        assert!(matches!(vault.bank(&id, &about(&id, b"x"), b"x", false), Err(VaultError::Create { .. })));
+        assert!(matches!(bank(&vault, &id, b"x", false), Err(VaultError::Create { .. })));
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd as _, IntoRawFd as _, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
@@ -114,7 +114,14 @@ impl Vault {
     /// Makes the folder of a new task, with the record's blocks reserved and locked, and `command.json` written.
     pub fn create(&self, task: &TaskId, command: &CommandFile) -> Result<NewTask, VaultError> {
         let create = || -> io::Result<NewTask> {
-            mkdirat(&self.dir, task.as_str(), Mode::S_IRWXU)?;
+            match mkdirat(&self.dir, task.as_str(), Mode::S_IRWXU) {
+                // The vault itself was removed underneath.
+                Err(Errno::ENOENT) => {
+                    self.make_anew()?;
+                    mkdirat(&self.dir, task.as_str(), Mode::S_IRWXU)?;
+                }
+                made => made?,
+            }
             let folder = openat(&self.dir, task.as_str(), DIRECTORY, Mode::empty())?;
             let pending = new_file(&folder, layout::PENDING)?;
             if !file::try_lock(&pending)? {
@@ -130,6 +137,15 @@ impl Vault {
             self.discard(task);
             VaultError::Create { path: self.path.display().to_string(), source }
         })
+    }
+
+    /// Makes the directory again, with the same checks, and points the descriptor that everybody here borrows at it.
+    fn make_anew(&self) -> io::Result<()> {
+        let Self { dir: new, .. } = Self::open(&self.path).map_err(io::Error::other)?;
+        let moved = file::move_to(new, self.dir.as_raw_fd())?;
+        // The number is still this vault's to close, once.
+        let _ = moved.into_raw_fd();
+        Ok(())
     }
 
     /// Removes the folder of a task of which nothing ran.
@@ -320,6 +336,18 @@ mod tests {
         }
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o770)).unwrap();
         assert!(matches!(Vault::open(&path), Err(VaultError::Mode { mode: 0o770, .. })));
+    }
+
+    #[test]
+    fn a_vault_that_was_removed_is_made_anew_by_the_next_task() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("vault");
+        let vault = Vault::open(&path).unwrap();
+        std::fs::remove_dir(&path).unwrap();
+        let task = TaskId::new().unwrap();
+        let _new = vault.create(&task, &command(&task)).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+        assert!(matches!(vault.find(&task).unwrap(), Found::Live));
     }
 
     #[test]

@@ -11,8 +11,8 @@ use std::io;
 use crate::program::FileIdentity;
 use crate::vault::record::{Cause, MainExit, Outcome};
 
-/// Both ends must be of one build of the package.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// Both ends must be of one version of the package. The words make it findable in the binary.
+pub const VERSION: &str = concat!("argvault warden ", env!("CARGO_PKG_VERSION"));
 
 /// Largest message taken: a specification with the largest argv and environment, every byte of them escaped.
 const MAX_MESSAGE: usize = 16 * 1024 * 1024;
