@@ -78,7 +78,11 @@ test('output is searched, and a match leads to its page', async t => {
   assert.equal(content, 'error');
   assert.equal((await host.searchOutput(taskId, { pattern: '.', maxMatches: 1 })).truncated, true);
   await refused(host.searchOutput(taskId, { pattern: '(' }), 'ERR_BAD_PATTERN');
-  await refused(host.searchOutput(taskId, { pattern: 'x', ignorecase: true }), 'ERR_BAD_OPTION', 'ignoreCase');
+  await refused(
+    host.searchOutput(taskId, { pattern: 'x', ignorecase: true }),
+    'ERR_BAD_OPTION',
+    'ignoreCase',
+  );
   await refused(host.searchOutput(taskId), 'ERR_BAD_OPTION', 'pattern');
   await refused(host.searchOutput('x', { pattern: 'x' }), 'ERR_UNKNOWN_TASK', 'No background command "x"');
 });
