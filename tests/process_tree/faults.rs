@@ -149,8 +149,8 @@ async fn starts_go_on_while_the_warden_is_killed_again_and_again() {
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         refused
     };
-    let (killed, refused) = tokio::join!(killer, starter);
-    assert!(killed > 3, "only {killed} wardens were killed");
+    let (deaths, refused) = tokio::join!(killer, starter);
+    assert!(deaths > 3, "only {deaths} wardens were killed");
     assert!(refused < 60);
     rig.assert_gone();
     assert_eq!(rig.run_sh("exit 0").await["exitCode"], 0);
