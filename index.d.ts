@@ -290,13 +290,16 @@ export interface BackgroundCommandCounts {
 
 export interface ListOptions {
   sessionId?: string;
-  state?: BackgroundCommandState;
+  /** `live`: queued or running. `abandoned`: settled, but whoever should have written how it ended was killed. */
+  state?: BackgroundCommandState | 'live' | 'settled' | 'abandoned';
+  /** At most 500. Default 50. */
   limit?: number;
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the page before; commands that are added meanwhile change nothing about what follows it. */
   cursor?: string;
 }
 
 export interface CommandList {
+  /** The newest first. */
   commands: BackgroundCommandStatus[];
   nextCursor?: string;
 }
@@ -310,6 +313,39 @@ export interface ReadOutputOptions {
   offset?: number;
   /** In UTF-16 units, clamped to 1…200 000. Default 50 000. */
   limit?: number;
+}
+
+export interface ReadLinesOptions {
+  /** Default `stdout`. */
+  stream?: StreamName;
+  /** Counted from 1; below 1 counts as 1, past the end is an empty page. */
+  line: number;
+  /** Clamped to 1…20 000. Default 500. */
+  lines?: number;
+}
+
+/** Some lines, each behind its number and a tab. At most 200 000 UTF-16 units; only a longer line is cut. */
+export interface OutputLinePage {
+  taskId: string;
+  stream: StreamName;
+  content: string;
+  /** The first line, as asked. */
+  line: number;
+  /** How many lines the content holds, a cut one included. */
+  lines: number;
+  /** Where the first line starts, in UTF-16 units: an `offset` for a page of text. */
+  offset: number;
+  /** The first line that the content doesn't hold whole. */
+  nextLine: number;
+  /** Where the content ends, in UTF-16 units. */
+  nextOffset: number;
+  /** The line was too long: a page of text from `nextOffset` goes on inside it. */
+  cut: boolean;
+  /** So far; one without a line break at the end counts. */
+  totalLines: number;
+  /** In UTF-16 units, so far. */
+  totalSize: number;
+  hasMore: boolean;
 }
 
 /** A page of text, decoded as `Buffer.toString('utf8')` decodes; it never ends inside a surrogate pair. */
@@ -337,7 +373,7 @@ export interface BankOptions {
   kind: string;
   label: string;
   sessionId?: string;
-  /** UTF-16 units of the preview. Default 600. */
+  /** Most UTF-16 units of the preview. Default 600. */
   previewChars?: number;
 }
 
@@ -382,15 +418,18 @@ export interface SearchResult {
   truncated: boolean;
 }
 
+/** With neither, only what a crash left behind is removed. */
 export interface CleanupOptions {
-  /** Remove what settled longer ago than this. */
+  /** Remove what settled, or was banked, longer ago than this. */
   olderThanMs?: number;
-  /** Remove the oldest until the vault is no larger than this. */
+  /** Remove the oldest until the vault takes no more than this of the disk. */
   maxBytes?: number;
 }
 
 export interface CleanupResult {
+  /** Commands and banked artifacts. */
   removed: number;
+  /** Of the disk: blocks, not lengths. */
   freedBytes: number;
 }
 
@@ -411,9 +450,12 @@ export interface CommandHostOptions {
   keepAlive?: boolean;
   /** Whether a session sees only its own commands and artifacts. Default `false`. */
   isolateSessions?: boolean;
-  /** Refuses starts with `ERR_VAULT_FULL` once the vault is larger. */
+  /**
+   * Refuses starts and banking with `ERR_VAULT_FULL` once the vault takes this many bytes of the disk. Commands that are
+   * running, and those of other processes, are counted with a delay.
+   */
   maxVaultBytes?: number;
-  /** Runs `cleanup` with these by itself. */
+  /** Runs `cleanup` with these by itself: at the first start, and after every 64 settled commands. */
   retention?: CleanupOptions;
   /** `fsync` makes a settled command survive a power cut. Default `rename`. */
   durability?: 'rename' | 'fsync';
@@ -457,6 +499,8 @@ export interface CommandBackend {
   killAllBackgroundCommands(): Promise<number>;
   /** A page of text. Rejects with `ERR_UNKNOWN_TASK`, `ERR_BAD_OPTION`. */
   readBackgroundCommandOutput(taskId: string, options?: ReadOutputOptions): Promise<OutputPage>;
+  /** The same by lines. `line` and `lines` don't go together with `offset` and `limit`. */
+  readBackgroundCommandOutput(taskId: string, options: ReadLinesOptions): Promise<OutputLinePage>;
   /** An artifact's whole text; `null` for an unknown id. Rejects with `ERR_ARTIFACT_TOO_LARGE` beyond V8's longest string. */
   readArtifact(artifactId: string): Promise<string | null>;
   /** An artifact's bytes; `null` for an unknown id. */
@@ -497,6 +541,7 @@ export declare class CommandHost implements CommandBackend {
   killAll(): Promise<number>;
   killAllBackgroundCommands(): Promise<number>;
   readBackgroundCommandOutput(taskId: string, options?: ReadOutputOptions): Promise<OutputPage>;
+  readBackgroundCommandOutput(taskId: string, options: ReadLinesOptions): Promise<OutputLinePage>;
   readArtifact(artifactId: string): Promise<string | null>;
   readArtifactBytes(artifactId: string, range?: ByteRange): Promise<Buffer | null>;
   bankArtifact(content: string | Uint8Array, options: BankOptions): Promise<BankedArtifactRef>;

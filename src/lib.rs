@@ -16,6 +16,7 @@
 #[cfg(all(feature = "addon", not(test)))] // nothing loads an addon under `cargo test`
 mod addon;
 pub mod error;
+pub mod git;
 pub mod host;
 pub mod input;
 pub mod limits;

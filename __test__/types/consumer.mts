@@ -8,7 +8,10 @@ import {
   followOutput,
   getBackgroundCommandStatus,
   isArgvaultError,
+  type OutputLinePage,
+  type OutputPage,
   readArtifactBytes,
+  readBackgroundCommandOutput,
   runCommand,
   type SettledStatus,
   setBackgroundCommandPolicy,
@@ -65,6 +68,10 @@ holds<Equal<typeof done, SettledStatus>>();
 
 const bytes = await readArtifactBytes(done.stdout.artifactId, { offset: 0, length: 10 });
 holds<Equal<typeof bytes, Buffer | null>>();
+const page = await readBackgroundCommandOutput(taskId, { stream: 'stderr', limit: 5 });
+holds<Equal<typeof page, OutputPage>>();
+const lines = await readBackgroundCommandOutput(taskId, { line: 3, lines: 2 });
+holds<Equal<typeof lines, OutputLinePage>>();
 for await (const chunk of followOutput(taskId, { from: 10 })) chunk.readUInt8();
 for await (const line of followLines(taskId, { stream: 'stderr' })) line.trim();
 

@@ -218,6 +218,61 @@ impl Host {
         });
         Ok(())
     }
+
+    /// Keeps text or bytes.
+    #[napi(catch_unwind)]
+    pub fn bank_artifact(&self, id: f64, content: Unknown<'_>, options: Unknown<'_>) -> Result<()> {
+        let (content, options) = (value::read(content)?, value::read(options)?);
+        self.spawn(id, |core| async move { json(core.bank(content, &options).await) });
+        Ok(())
+    }
+
+    /// Searches a command's output.
+    #[napi(catch_unwind)]
+    pub fn search(&self, id: f64, task_id: Unknown<'_>, options: Unknown<'_>) -> Result<()> {
+        let (task, options) = (value::read(task_id)?, value::read(options)?);
+        self.read(id, move |core| json(core.search(text(&task, "taskId")?, &options)));
+        Ok(())
+    }
+
+    /// The vault's commands.
+    #[napi(catch_unwind)]
+    pub fn list(&self, id: f64, options: Unknown<'_>) -> Result<()> {
+        let options = value::read(options)?;
+        self.read(id, move |core| json(core.list(&options)));
+        Ok(())
+    }
+
+    /// Removes what is over.
+    #[napi(catch_unwind)]
+    pub fn cleanup(&self, id: f64, options: Unknown<'_>) -> Result<()> {
+        let options = value::read(options)?;
+        self.read(id, move |core| json(core.cleanup(&options)));
+        Ok(())
+    }
+
+    /// Begins to follow a command's output.
+    #[napi(catch_unwind)]
+    pub fn follow(&self, id: f64, task_id: Unknown<'_>, options: Unknown<'_>) -> Result<()> {
+        let (task, options) = (value::read(task_id)?, value::read(options)?);
+        self.spawn(id, |core| async move { json(core.follow(text(&task, "taskId")?, &options)) });
+        Ok(())
+    }
+
+    /// The next bytes of a follower, or null.
+    #[napi(catch_unwind)]
+    pub fn follow_next(&self, id: f64, follower: f64) {
+        self.spawn(id, move |core| async move {
+            let next = core.follow_next(key(follower)).await?;
+            Ok(next.map_or(Reply::Json(Json::Null), Reply::Bytes))
+        });
+    }
+
+    /// Closes a follower.
+    #[napi(catch_unwind)]
+    pub fn follow_close(&self, follower: f64) {
+        self.core.follow_close(key(follower));
+    }
 }
 
 impl Host {

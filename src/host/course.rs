@@ -65,7 +65,7 @@ impl Course {
     fn register(&self, end: EndHandle) {
         let standing = self.standing.subscribe();
         let live = Live { command: Arc::clone(&self.command), since: Instant::now(), standing, end };
-        self.host.registry.insert(self.task.clone(), live);
+        self.host.registry.insert(self.task, live);
     }
 
     /// Hands it to the warden, and has it followed from there.
@@ -143,8 +143,10 @@ impl Course {
         let Self { host, task, command, standing, told, .. } = self;
         let stored = settlement.stored;
         let status = host.settled_status(&task, &command, &settlement.outcome);
-        // Counted as unseen before anybody can see it: whoever waits takes the mark away.
-        host.registry.settled(&task, command.session_id.clone(), stored);
+        let written = settlement.outcome.stdout_bytes + settlement.outcome.stderr_bytes;
+        // Before those who wait are told: what they do next finds it over, and looking at it clears the mark.
+        host.registry.settled(&task, command.session_id.as_deref(), stored);
+        host.note_settled(written);
         standing.send_replace(Standing::Settled(settlement));
         tokio::spawn(async move {
             let _ = told.await; // an error says the same: the other end was dropped

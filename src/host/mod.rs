@@ -3,9 +3,15 @@
 //! It decides nothing itself. The policy, the sandbox and the program table say whether and what; the supervisor
 //! hands over; the vault remembers.
 
+mod bank;
 mod course;
+mod elsewhere;
 pub mod error;
+mod follow;
+pub mod git;
+mod list;
 mod options;
+mod pages;
 pub mod questions;
 mod reads;
 mod registry;
@@ -13,28 +19,36 @@ mod run;
 mod start;
 pub mod status;
 mod trail;
+mod trusted;
+mod upkeep;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio::sync::watch;
 
+pub use self::list::CommandList;
 pub use self::options::{HostOptions, Retention};
-pub use self::reads::{OutputPage, read_signal, read_wait};
+pub use self::pages::{ArtifactPage, OutputPage};
+pub use self::reads::{read_signal, read_wait};
 pub use self::registry::Counts;
 pub use self::run::{Reply, Started};
 pub use self::start::{ActivePolicy, check_platform};
+pub use self::upkeep::Cleaned;
 
 use self::error::HostError;
+use self::follow::Followers;
 use self::questions::Questions;
 use self::registry::Registry;
 use self::status::Status;
+use self::upkeep::Upkeep;
 use crate::error::Error;
 use crate::input::Value;
 use crate::supervisor::gate::Gate;
 use crate::supervisor::launch::Supervisor;
 use crate::vault::audit::Audit;
 use crate::vault::store::Vault;
+use crate::vault::watch::Watcher;
 
 /// Who is told what happens without having asked.
 pub trait Listener: Send + Sync + 'static {
@@ -92,6 +106,13 @@ pub struct CommandHost {
     questions: Questions,
     /// Held for reading by each start that is on its way.
     starting: Arc<tokio::sync::RwLock<()>>,
+    /// The repository that git tools ask.
+    git: Mutex<Option<crate::git::Toolbox>>,
+    /// True once the host is disposed of or abandoned: runs that nobody registered end by it.
+    ended: watch::Sender<bool>,
+    followers: Followers,
+    watcher: Watcher,
+    upkeep: Upkeep,
     disposed: AtomicBool,
     listener: Box<dyn Listener>,
 }
@@ -126,6 +147,11 @@ impl CommandHost {
             gate: Arc::new(Gate::default()),
             questions: Questions::default(),
             starting: Arc::default(),
+            git: Mutex::default(),
+            ended: watch::Sender::new(false),
+            followers: Followers::default(),
+            watcher: Watcher::default(),
+            upkeep: Upkeep::default(),
             disposed: AtomicBool::new(false),
             listener,
         }))
