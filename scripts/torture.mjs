@@ -19,7 +19,11 @@ const seconds = Math.ceil(number('minutes', 0.05, 1) * 60);
 for (let seed = first; seed < first + number('runs', 1, 1); seed += 1) {
   console.log(`torture --seed ${seed} --minutes ${seconds / 60}`);
   const args = ['test', '--locked', '--no-default-features', '--test', 'torture', '--', '--nocapture'];
-  const env = { ...process.env, ARGVAULT_TORTURE_SEED: String(seed), ARGVAULT_TORTURE_SECONDS: String(seconds) };
+  const env = {
+    ...process.env,
+    ARGVAULT_TORTURE_SEED: String(seed),
+    ARGVAULT_TORTURE_SECONDS: String(seconds),
+  };
   const { status } = spawnSync('cargo', args, { cwd: root, stdio: 'inherit', env });
   if (status !== 0) fail(`broken: npm run torture -- --seed ${seed} --minutes ${seconds / 60}`);
 }

@@ -165,6 +165,7 @@ impl Course {
         if let Ok(Found::Settled(outcome)) = vault.find(&self.task) {
             return Settlement { outcome: Arc::from(outcome), stored: true };
         }
+        lost.duration_ms = lost.settled_at.saturating_sub(self.command.started_at);
         if let Ok(folder) = vault.folder(&self.task) {
             lost.stdout_bytes = layout::size_of(&folder, layout::STDOUT);
             lost.stderr_bytes = layout::size_of(&folder, layout::STDERR);

@@ -26,6 +26,7 @@ async fn a_command_that_kills_its_keeper_leaves_nothing_and_its_bytes_are_banked
     let status = rig.wait(&task).await;
     assert_keeper_lost(&status);
     assert_eq!((rig.stdout(&status), &status["stdoutBytes"]), (b"before".to_vec(), &json!(6)));
+    assert!(status["durationMs"].as_u64().unwrap() >= 300, "{status:#}");
     rig.assert_gone();
     assert_eq!(rig.records().len(), 11);
 }
@@ -149,8 +150,8 @@ async fn starts_go_on_while_the_warden_is_killed_again_and_again() {
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         refused
     };
-    let (killed, refused) = tokio::join!(killer, starter);
-    assert!(killed > 3, "only {killed} wardens were killed");
+    let (deaths, refused) = tokio::join!(killer, starter);
+    assert!(deaths > 3, "only {deaths} wardens were killed");
     assert!(refused < 60);
     rig.assert_gone();
     assert_eq!(rig.run_sh("exit 0").await["exitCode"], 0);
@@ -213,6 +214,7 @@ async fn keeper_and_warden_killed_at_once_are_told_and_recorded_by_the_host() {
     assert_keeper_lost(&status);
     assert!(status["error"].as_str().unwrap().contains("both"), "{status:#}");
     assert_eq!(status["stdoutBytes"], 4);
+    assert!(status["durationMs"].as_u64().unwrap() > 0, "{status:#}");
     let records = rig.records();
     assert_eq!((records.len(), &records[0].1["cause"]), (1, &json!("keeper-lost")));
     // The main process dies with its keeper by itself (`PR_SET_PDEATHSIG`); deeper ones are not promised.

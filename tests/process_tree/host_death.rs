@@ -121,7 +121,7 @@ fn the_warden_and_the_keepers_of_a_dead_host_leave_too() {
 async fn an_environment_that_ends_takes_its_own_commands_along_and_nobody_elses() {
     let rig = Rig::new();
     let other = crate::rig::new_host(&rig.vault(), &rig.supervisor, &rig.announced);
-    other.set_policy(&crate::rig::value(rig.policy(&json!({}))), &rig.env_value()).unwrap();
+    other.set_policy(&crate::rig::value(crate::rig::policy(&json!({}))), &rig.env_value()).unwrap();
     let argv = crate::rig::value(json!(["sh", "-c", "echo $$ > $MARKS/other; exec sleep 100"]));
     let options = crate::rig::value(json!({}));
     let never = argvault::host::Cancel::never();

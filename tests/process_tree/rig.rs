@@ -136,16 +136,16 @@ impl Place {
     pub fn file(&self, task: &str, name: &str) -> Vec<u8> {
         std::fs::read(self.vault().join(task).join(name)).unwrap_or_default()
     }
+}
 
-    /// A policy that allows this suite's programs, with `more` on top.
-    pub fn policy(&self, more: &Json) -> Json {
-        let mut policy = json!({
-            "allowedExecutables": PROGRAMS, "cwdRoot": "/", "killGraceMs": 300, "strayGraceMs": 300,
-            "defaultTimeoutMs": 60_000,
-        });
-        merge(&mut policy, more);
-        policy
-    }
+/// A policy that allows this suite's programs, with `more` on top.
+pub fn policy(more: &Json) -> Json {
+    let mut policy = json!({
+        "allowedExecutables": PROGRAMS, "cwdRoot": "/", "killGraceMs": 300, "strayGraceMs": 300,
+        "defaultTimeoutMs": 60_000,
+    });
+    merge(&mut policy, more);
+    policy
 }
 
 /// A place with a host on it.
@@ -189,13 +189,13 @@ impl Rig {
     pub fn at(place: Place, warden: &Path, more: &Json) -> Self {
         let (supervisor, announced) = (Arc::new(Supervisor::new(warden.to_owned())), Arc::default());
         let host = new_host(&place.vault(), &supervisor, &announced);
-        let rig = Self { host, supervisor, announced, place };
+        let rig = Self { place, host, supervisor, announced };
         rig.set_policy(more);
         rig
     }
 
     pub fn set_policy(&self, more: &Json) {
-        self.host.set_policy(&value(self.place.policy(more)), &self.env_value()).unwrap();
+        self.host.set_policy(&value(policy(more)), &self.env_value()).unwrap();
     }
 
     pub fn env_value(&self) -> Value {
@@ -259,7 +259,7 @@ impl Rig {
     }
 
     pub async fn warden(&self) -> i32 {
-        i32::try_from(self.supervisor.warden_pid().await.expect("no warden")).unwrap()
+        i32::try_from(self.supervisor.warden_pid().await.unwrap()).unwrap()
     }
 
     /// Nothing of any command of this rig is alive.
@@ -341,7 +341,9 @@ pub fn carriers(token: &str) -> Vec<i32> {
 pub fn end_all(token: &str) {
     holds_within(Duration::from_secs(5), || {
         let left = carriers(token);
-        left.iter().for_each(|&pid| signal(pid, Signal::SIGKILL));
+        for &pid in &left {
+            signal(pid, Signal::SIGKILL);
+        }
         left.is_empty()
     });
 }

@@ -15,12 +15,11 @@ fn assert_refused_or_ran(result: &Json) {
     let tries = result["tries"].as_array().unwrap();
     let mut ran: Vec<&Json> = vec![&result["after"]["taskId"]];
     for one in tries {
-        match one["code"].as_str() {
-            Some(code) => assert_eq!(code, "ERR_RESOURCES", "{one:#}"),
-            None => {
-                assert_eq!(one["cause"], "exit", "{one:#}");
-                ran.push(&one["task"]);
-            }
+        if let Some(code) = one["code"].as_str() {
+            assert_eq!(code, "ERR_RESOURCES", "{one:#}");
+        } else {
+            assert_eq!(one["cause"], "exit", "{one:#}");
+            ran.push(&one["task"]);
         }
     }
     assert!(tries[0]["code"].is_string(), "the first try was no shortage: {tries:#?}");

@@ -5,6 +5,7 @@
 //! A failure names its seed and step. The same seed makes the same trees and the same plan; the moments at which things
 //! meet are the machine's.
 #![expect(clippy::unwrap_used, reason = "helpers of tests panic as the tests do")]
+#![expect(clippy::print_stderr, reason = "the seed of a failure is told outside of a test function")]
 
 #[path = "../process_tree/hosted.rs"]
 #[expect(dead_code, reason = "the other suite uses the rest")]

@@ -28,6 +28,9 @@ enum Fault {
     Stop,
 }
 
+const SIGNALS: &[&str] =
+    &["SIGTERM", "SIGKILL", "SIGINT", "SIGHUP", "SIGUSR1", "SIGRTMIN+4", "SIGSTOP", "SIGCONT"];
+
 #[derive(Debug)]
 struct Part {
     tree: Tree,
@@ -194,15 +197,6 @@ fn deed(random: &mut Random, fault: Fault) -> Deed {
         // With the warden gone too, nobody is left to end the tree: that is not promised.
         2 if fault != Fault::Kill => Deed::KillKeeper,
         3 if fault != Fault::Kill => Deed::StopKeeper,
-        _ => Deed::Kill(*random.pick(&[
-            "SIGTERM",
-            "SIGKILL",
-            "SIGINT",
-            "SIGHUP",
-            "SIGUSR1",
-            "SIGRTMIN+4",
-            "SIGSTOP",
-            "SIGCONT",
-        ])),
+        _ => Deed::Kill(SIGNALS[usize::try_from(random.between(0, SIGNALS.len() as u64 - 1)).unwrap()]),
     }
 }
