@@ -186,7 +186,8 @@ fn retrieve_context_comes_with_any_registration_once() {
 fn the_reviewed_snapshot_is_what_a_model_is_told() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/tools.json");
     let set = ToolSet { command: true, git: None };
-    let told = serde_json::to_string_pretty(&set.definitions()).unwrap() + "\n";
+    let told: Vec<_> = set.definitions().into_iter().chain(super::super::git::all_definitions()).collect();
+    let told = serde_json::to_string_pretty(&told).unwrap() + "\n";
     if std::env::var_os("ARGVAULT_UPDATE_SCHEMA").is_some_and(|value| value == "1") {
         std::fs::write(path, &told).unwrap();
     }

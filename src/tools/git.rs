@@ -278,8 +278,8 @@ enum BranchKind {
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "a schema: the git stage reads the values")]
 struct FileParams {
-    /// The commit. Default: HEAD.
-    r#ref: Option<String>,
+    /// The commit.
+    r#ref: String,
     /// The file, relative to the repository's root.
     path: String,
 }
