@@ -1,7 +1,5 @@
 //! The tools of a native host.
 
-#![expect(clippy::needless_pass_by_value, reason = "what JavaScript passes to an export is a value")]
-
 use std::sync::Arc;
 
 use napi::Result;

@@ -189,7 +189,7 @@ impl CommandHost {
         Ok(Some(bytes))
     }
 
-    fn artifact(&self, id: &str) -> Result<Option<(TaskId, Stream, File)>, Error> {
+    pub(super) fn artifact(&self, id: &str) -> Result<Option<(TaskId, Stream, File)>, Error> {
         let Some(ArtifactId::Output(task, stream)) = ArtifactId::parse(id) else { return Ok(None) };
         match self.vault()?.stream(&task, stream) {
             Ok(file) => Ok(Some((task, stream, file))),
@@ -217,16 +217,16 @@ pub fn read_signal(value: &Value) -> Result<SignalNumber, Error> {
     }
 }
 
-fn read_stream(fields: &mut Fields<'_>) -> Result<Stream, InputError> {
+pub(super) fn read_stream(fields: &mut Fields<'_>) -> Result<Stream, InputError> {
     let words = [(Stream::Stdout.name(), Stream::Stdout), (Stream::Stderr.name(), Stream::Stderr)];
     Ok(fields.field("stream").word(&words)?.unwrap_or(Stream::Stdout))
 }
 
-fn page_request(fields: &mut Fields<'_>) -> Result<PageRequest, InputError> {
+pub(super) fn page_request(fields: &mut Fields<'_>) -> Result<PageRequest, InputError> {
     Ok(PageRequest::clamped(fields.field("offset").any_integer()?, fields.field("limit").any_integer()?))
 }
 
-fn unreadable(task: &TaskId, source: io::Error) -> Error {
+pub(super) fn unreadable(task: &TaskId, source: io::Error) -> Error {
     VaultError::Read { name: task.to_string(), source }.into()
 }
 

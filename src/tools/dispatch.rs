@@ -4,23 +4,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::catalog::{CommandTool, FamilyCall, ToolDefinition, ToolFamily, ToolSet};
 use super::decisions::Decisions;
 use super::error::ToolError;
+use super::number::Clamped;
 use super::outcome::Answer;
-use super::params::{CommandKill, CommandOutput, CommandSearch, CommandStatus, RetrieveContext};
+use super::params::{CommandKill, CommandOutput, CommandSearch, CommandStatus, RetrieveContext, StreamName};
 use super::reader::read;
 use super::session::{read_context, with_session};
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::host::error::HostError;
 use crate::host::{ActivePolicy, Cancel, CommandHost};
 use crate::input::{InputError, Value, nearest, quoted};
 use crate::limits;
 use crate::os::signal::SignalNumber;
 use crate::vault::id::{ArtifactId, Stream};
-use crate::vault::text::SearchRequest;
 
 /// The tools of one host, with what they keep from call to call.
 pub struct Tools {
@@ -150,22 +150,25 @@ impl Tools {
             CommandTool::Output => {
                 let CommandOutput { task_id, stream, offset, limit } = read(&params)?;
                 self.host.check_visible(&task_id, session)?;
-                let range = page_options(stream.into(), offset.get(), limit.get());
-                self.reading(&mut cancel, move |host| host.read_output(&task_id, &range)).await?
+                let options =
+                    [("stream", word(stream)), ("offset", number(offset)), ("limit", number(limit))];
+                let options = record(options);
+                self.reading(&mut cancel, move |host| host.read_output(&task_id, &options)).await?
             }
             CommandTool::Search => {
                 let params: CommandSearch = read(&params)?;
                 self.host.check_visible(&params.task_id, session)?;
-                let request = SearchRequest {
-                    pattern: params.pattern,
-                    literal: params.literal,
-                    ignore_case: params.ignore_case,
-                    before: params.before.get(),
-                    after: params.after.get(),
-                    max_matches: params.max_matches.get(),
-                };
-                let (task, stream) = (params.task_id, params.stream.into());
-                self.reading(&mut cancel, move |host| host.find_lines(&task, stream, &request)).await?
+                let options = record([
+                    ("pattern", Value::Text(params.pattern)),
+                    ("literal", Value::Bool(params.literal)),
+                    ("ignoreCase", Value::Bool(params.ignore_case)),
+                    ("stream", word(params.stream)),
+                    ("before", number(params.before)),
+                    ("after", number(params.after)),
+                    ("maxMatches", number(params.max_matches)),
+                ]);
+                let task_id = params.task_id;
+                self.reading(&mut cancel, move |host| host.search(&task_id, &options)).await?
             }
             CommandTool::Retrieve => return self.retrieve(&params, session, &mut cancel).await,
         };
@@ -203,24 +206,18 @@ impl Tools {
     ) -> Result<Json, Error> {
         let RetrieveContext { artifact_id, offset, limit } = read(params)?;
         let unknown = || Error::from(ToolError::UnknownArtifact { id: artifact_id.clone() });
-        let Some(ArtifactId::Output(task, stream)) = ArtifactId::parse(&artifact_id) else {
-            return Err(unknown());
-        };
-        let as_artifact = |error: Error| match error.code() {
-            crate::error::Code::UnknownTask => unknown(),
-            _ => error,
-        };
-        self.host.check_visible(task.as_str(), session).map_err(as_artifact)?;
-        let range = page_options(stream, offset.get(), limit.get());
-        let page = self.reading(cancel, move |host| host.read_output(task.as_str(), &range)).await;
-        let mut page = page.map_err(as_artifact)?;
-        let mut result = json!({ "artifactId": artifact_id });
-        if let (Json::Object(result), Json::Object(page)) = (&mut result, &mut page) {
-            result.extend(
-                std::mem::take(page).into_iter().filter(|(key, _)| key != "taskId" && key != "stream"),
-            );
+        if let Some(ArtifactId::Output(task, _)) = ArtifactId::parse(&artifact_id) {
+            self.host.check_visible(task.as_str(), session).map_err(|error| match error.code() {
+                Code::UnknownTask => unknown(),
+                _ => error,
+            })?;
         }
-        Ok(result)
+        let (id, options) =
+            (artifact_id.clone(), record([("offset", number(offset)), ("limit", number(limit))]));
+        match self.reading(cancel, move |host| host.artifact_page(&id, &options)).await? {
+            Json::Null => Err(unknown()),
+            page => Ok(page),
+        }
     }
 
     /// Reads files, which blocks; an abort doesn't wait for that.
@@ -273,15 +270,18 @@ fn unknown(given: String, name: Option<&str>, set: &ToolSet) -> ToolError {
     ToolError::UnknownTool { given, nearest, recovery }
 }
 
-/// `{ stream, offset, limit }` as a host's call takes it.
-fn page_options(stream: Stream, offset: u64, limit: u64) -> Value {
+/// Options as a host's call takes them.
+fn record<const N: usize>(entries: [(&str, Value); N]) -> Value {
+    Value::Record(entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+fn number<const MIN: u64, const MAX: u64>(number: Clamped<MIN, MAX>) -> Value {
     #[expect(clippy::cast_precision_loss, reason = "read from a JavaScript number, so within 2^53")]
-    let number = |number: u64| Value::Number(number as f64);
-    Value::Record(vec![
-        ("stream".into(), Value::Text(stream.name().into())),
-        ("offset".into(), number(offset)),
-        ("limit".into(), number(limit)),
-    ])
+    Value::Number(number.get() as f64)
+}
+
+fn word(stream: StreamName) -> Value {
+    Value::Text(Stream::from(stream).name().into())
 }
 
 fn encode(value: &impl Serialize) -> Result<Json, Error> {
