@@ -134,19 +134,8 @@ impl CommandHost {
         }
         let stream = read_stream(&mut fields)?;
         fields.finish()?;
-        self.find_lines(id.as_str(), stream, &request)
-    }
-
-    /// The same with a request that was read already.
-    pub fn find_lines(
-        &self,
-        task: &str,
-        stream: Stream,
-        request: &SearchRequest,
-    ) -> Result<SearchResult, Error> {
-        let id = known(task)?;
         let mut source = self.output_source(&id, stream)?;
-        let found = text::search(&source.file, &mut source.index, source.tail, request)?;
+        let found = text::search(&source.file, &mut source.index, source.tail, &request)?;
         self.registry.seen(&id);
         Ok(found)
     }

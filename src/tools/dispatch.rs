@@ -9,18 +9,18 @@ use serde_json::Value as Json;
 use super::catalog::{CommandTool, FamilyCall, ToolDefinition, ToolFamily, ToolSet};
 use super::decisions::Decisions;
 use super::error::ToolError;
+use super::number::Clamped;
 use super::outcome::Answer;
-use super::params::{CommandKill, CommandOutput, CommandSearch, CommandStatus, RetrieveContext};
+use super::params::{CommandKill, CommandOutput, CommandSearch, CommandStatus, RetrieveContext, StreamName};
 use super::reader::read;
 use super::session::{read_context, with_session};
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::host::error::HostError;
 use crate::host::{ActivePolicy, Cancel, CommandHost};
 use crate::input::{InputError, Value, nearest, quoted};
 use crate::limits;
 use crate::os::signal::SignalNumber;
 use crate::vault::id::Stream;
-use crate::vault::text::SearchRequest;
 
 /// The tools of one host, with what they keep from call to call.
 pub struct Tools {
@@ -151,22 +151,25 @@ impl Tools {
             CommandTool::Output => {
                 let CommandOutput { task_id, stream, offset, limit } = read(&params)?;
                 self.host.check_visible(&task_id, session)?;
-                let range = page_options(Some(stream.into()), offset.get(), limit.get());
-                self.reading(&mut cancel, move |host| host.read_output(&task_id, &range)).await?
+                let options =
+                    [("stream", word(stream)), ("offset", number(offset)), ("limit", number(limit))];
+                let options = record(options);
+                self.reading(&mut cancel, move |host| host.read_output(&task_id, &options)).await?
             }
             CommandTool::Search => {
                 let params: CommandSearch = read(&params)?;
                 self.host.check_visible(&params.task_id, session)?;
-                let request = SearchRequest {
-                    pattern: params.pattern,
-                    literal: params.literal,
-                    ignore_case: params.ignore_case,
-                    before: params.before.get(),
-                    after: params.after.get(),
-                    max_matches: params.max_matches.get(),
-                };
-                let (task, stream) = (params.task_id, params.stream.into());
-                self.reading(&mut cancel, move |host| host.find_lines(&task, stream, &request)).await?
+                let options = record([
+                    ("pattern", Value::Text(params.pattern)),
+                    ("literal", Value::Bool(params.literal)),
+                    ("ignoreCase", Value::Bool(params.ignore_case)),
+                    ("stream", word(params.stream)),
+                    ("before", number(params.before)),
+                    ("after", number(params.after)),
+                    ("maxMatches", number(params.max_matches)),
+                ]);
+                let task_id = params.task_id;
+                self.reading(&mut cancel, move |host| host.search(&task_id, &options)).await?
             }
             CommandTool::Retrieve => return self.retrieve(&params, session, &mut cancel).await,
         };
@@ -204,11 +207,16 @@ impl Tools {
     ) -> Result<Json, Error> {
         let RetrieveContext { artifact_id, offset, limit } = read(params)?;
         let unknown = || Error::from(ToolError::UnknownArtifact { id: artifact_id.clone() });
-        self.host.check_artifact_visible(&artifact_id, session).map_err(|_| unknown())?;
-        let range = page_options(None, offset.get(), limit.get());
-        let id = artifact_id.clone();
-        let page = self.reading(cancel, move |host| host.artifact_page(&id, &range)).await?;
-        if page.is_null() { Err(unknown()) } else { Ok(page) }
+        self.host.check_artifact_visible(&artifact_id, session).map_err(|error| match error.code() {
+            Code::UnknownTask => unknown(),
+            _ => error,
+        })?;
+        let (id, options) =
+            (artifact_id.clone(), record([("offset", number(offset)), ("limit", number(limit))]));
+        match self.reading(cancel, move |host| host.artifact_page(&id, &options)).await? {
+            Json::Null => Err(unknown()),
+            page => Ok(page),
+        }
     }
 
     /// Reads files, which blocks; an abort doesn't wait for that.
@@ -261,13 +269,18 @@ fn unknown(given: String, name: Option<&str>, set: &ToolSet) -> ToolError {
     ToolError::UnknownTool { given, nearest, recovery }
 }
 
-/// `{ stream?, offset, limit }` as a host's call takes it.
-fn page_options(stream: Option<Stream>, offset: u64, limit: u64) -> Value {
+/// Options as a host's call takes them.
+fn record<const N: usize>(entries: [(&str, Value); N]) -> Value {
+    Value::Record(entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+fn number<const MIN: u64, const MAX: u64>(number: Clamped<MIN, MAX>) -> Value {
     #[expect(clippy::cast_precision_loss, reason = "read from a JavaScript number, so within 2^53")]
-    let number = |number: u64| Value::Number(number as f64);
-    let stream = stream.map(|stream| ("stream".to_owned(), Value::Text(stream.name().into())));
-    let range = [("offset".to_owned(), number(offset)), ("limit".to_owned(), number(limit))];
-    Value::Record(stream.into_iter().chain(range).collect())
+    Value::Number(number.get() as f64)
+}
+
+fn word(stream: StreamName) -> Value {
+    Value::Text(Stream::from(stream).name().into())
 }
 
 pub(super) fn encode(value: &impl Serialize) -> Result<Json, Error> {
