@@ -356,13 +356,16 @@ impl Keeper {
         if self.sync {
             let _ = self.capture.sync();
         }
+        let kept = [self.capture.kept(0), self.capture.kept(1)];
+        // Closed before anybody is told: who still holds a pipe learns that nobody reads it, and nothing vanishes in it.
+        drop(self.capture);
         let outcome = outcome(Ended {
             cause: self.life.cause().unwrap_or(Cause::Exit),
             main_exit: self.main_exit,
             duration: self.started.elapsed(),
             budget_ms: self.budget_ms,
             kill_grace: self.kill_grace,
-            kept: [self.capture.kept(0), self.capture.kept(1)],
+            kept,
             notes: self.notes,
             limits: self.limits,
             strays: self.strays.len() as u64,

@@ -2,10 +2,13 @@
 
 use serde_json::json;
 
-use crate::rig::{Rig, children, descriptors, own_pid, threads};
+use crate::rig::{Rig, children, descriptors, is_alone, own_pid, threads};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn neither_host_nor_warden_keeps_descriptors_threads_or_zombies_of_settled_commands() {
+    if !is_alone("growth::neither_host_nor_warden_keeps_descriptors_threads_or_zombies_of_settled_commands") {
+        return;
+    }
     let rig = Rig::new();
     let lost = "setsid sleep 100 & kill -9 $PPID; sleep 100";
     let round = async || {
@@ -36,6 +39,9 @@ async fn neither_host_nor_warden_keeps_descriptors_threads_or_zombies_of_settled
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn wardens_that_were_killed_leave_neither_zombies_nor_descriptors_in_the_host() {
+    if !is_alone("growth::wardens_that_were_killed_leave_neither_zombies_nor_descriptors_in_the_host") {
+        return;
+    }
     let rig = Rig::new();
     rig.run(&["true"]).await;
     let before = descriptors(own_pid());
@@ -50,6 +56,9 @@ async fn wardens_that_were_killed_leave_neither_zombies_nor_descriptors_in_the_h
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hundred_at_once_all_end_and_leave_nothing() {
+    if !is_alone("growth::a_hundred_at_once_all_end_and_leave_nothing") {
+        return;
+    }
     let rig = Rig::new();
     rig.run(&["true"]).await;
     let warden = rig.warden().await;

@@ -397,6 +397,26 @@ fn describe(pid: i32) -> String {
     format!("{pid} {:?} {}", state(pid), command.chars().take(160).collect::<String>())
 }
 
+/// Whether the test `name` has this process to itself, as it must to count what a process has. Where it hasn't, it is run
+/// once more as a process of its own, and its failure is this one's.
+pub fn is_alone(name: &str) -> bool {
+    const ALONE: &str = "ARGVAULT_TEST_ALONE";
+    let per_test = std::env::var_os("NEXTEST_EXECUTION_MODE").is_some_and(|mode| mode == "process-per-test");
+    if per_test || std::env::var_os(ALONE).is_some() {
+        return true;
+    }
+    let own = std::env::current_exe().unwrap();
+    let output = std::process::Command::new(own)
+        .args(["--exact", name, "--nocapture"])
+        .env(ALONE, "1")
+        .output()
+        .unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert!(output.status.success() && said.contains("1 passed"), "alone:\n{said}");
+    false
+}
+
 pub fn own_pid() -> i32 {
     i32::try_from(std::process::id()).unwrap()
 }
