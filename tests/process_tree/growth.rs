@@ -24,7 +24,7 @@ async fn neither_host_nor_warden_keeps_descriptors_threads_or_zombies_of_settled
     let measure = || {
         // Whoever has just ended is being reaped at this moment.
         rig.until("the last keeper's end", || children(warden).is_empty());
-        [descriptors(own_pid()), threads(own_pid()), descriptors(warden), threads(warden)]
+        rig.at_rest(|| [descriptors(own_pid()), threads(own_pid()), descriptors(warden), threads(warden)])
     };
     let before = measure();
     for _ in 0..12 {
@@ -44,7 +44,7 @@ async fn wardens_that_were_killed_leave_neither_zombies_nor_descriptors_in_the_h
     }
     let rig = Rig::new();
     rig.run(&["true"]).await;
-    let before = descriptors(own_pid());
+    let before = rig.at_rest(|| descriptors(own_pid()));
     for _ in 0..10 {
         let warden = rig.warden().await;
         crate::rig::signal(warden, nix::sys::signal::Signal::SIGKILL);
@@ -63,7 +63,7 @@ async fn a_hundred_at_once_all_end_and_leave_nothing() {
     rig.run(&["true"]).await;
     let warden = rig.warden().await;
     rig.until("the first keeper's end", || children(warden).is_empty());
-    let before = [descriptors(own_pid()), descriptors(warden)];
+    let before = rig.at_rest(|| [descriptors(own_pid()), descriptors(warden)]);
     for _ in 0..100 {
         rig.start(&["sh", "-c", "setsid sleep 100 & sleep 100"]).await;
     }

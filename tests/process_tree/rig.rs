@@ -102,6 +102,18 @@ impl Place {
         assert!(holds_within(CEILING, fact), "waited in vain for {what}\n{}", self.evidence());
     }
 
+    /// A count once it has stayed the same for a while: what a command held is given back a moment after its end.
+    pub fn at_rest<T: PartialEq>(&self, count: impl Fn() -> T) -> T {
+        let (mut last, mut times) = (count(), 0);
+        self.until("a count that stays", || {
+            let now = count();
+            times = if now == last { times + 1 } else { 0 };
+            last = now;
+            times == 8
+        });
+        last
+    }
+
     /// Everything that may explain a failure.
     pub fn evidence(&self) -> String {
         let listing = std::process::Command::new("ls").args(["-lR"]).arg(self.path()).output().unwrap();

@@ -92,13 +92,7 @@ async fn settled_descriptors(rig: &Rig) -> [usize; 2] {
     let warden = rig.warden().await;
     rig.until("the warden's leisure", || children(warden).is_empty() && children(own_pid()) == [warden]);
     // A new warden closes what it doesn't need after it has begun.
-    let count = || [descriptors(own_pid()), descriptors(warden)];
-    let mut last = count();
-    rig.until("a count that stays", || {
-        let now = count();
-        std::mem::replace(&mut last, now) == now
-    });
-    last
+    rig.at_rest(|| [descriptors(own_pid()), descriptors(warden)])
 }
 
 /// A host of its own process that is killed at some moment.
