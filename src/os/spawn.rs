@@ -30,6 +30,15 @@ pub struct ResourceLimit {
     pub hard: u64,
 }
 
+/// What the child confines itself to, for good and for all that it starts.
+#[derive(Debug, Clone, Copy)]
+pub struct Confinement<'a> {
+    /// A Landlock ruleset.
+    pub ruleset: Option<BorrowedFd<'a>>,
+    /// Programs for seccomp, set in order. They must let through what `set_up` calls after the first of them.
+    pub filters: &'a [Vec<libc::sock_filter>],
+}
+
 /// Everything that the child needs, made before it exists.
 #[derive(Debug)]
 pub struct Program<'a> {
@@ -49,6 +58,8 @@ pub struct Program<'a> {
     pub umask: libc::mode_t,
     /// `cgroup.procs` of the leaf to enter, opened for writing.
     pub cgroup: Option<BorrowedFd<'a>>,
+    /// What it is confined to.
+    pub confinement: Option<Confinement<'a>>,
 }
 
 /// Where a start failed.
@@ -67,6 +78,8 @@ pub enum Stage {
     Cwd,
     /// Standard input, output or error.
     Stdio,
+    /// The confinement.
+    Confine,
     /// The program itself.
     Exec,
 }
@@ -92,6 +105,10 @@ struct Shared {
     limit_count: usize,
     umask: libc::mode_t,
     cgroup: RawFd,
+    confined: bool,
+    ruleset: RawFd,
+    filters: *const libc::sock_fprog,
+    filter_count: usize,
     parent: Pid,
     // Written by the child, read by the parent after the child is done with this memory.
     stage: c_int,
@@ -111,6 +128,8 @@ pub fn spawn(program: &Program<'_>) -> Result<Pid, SpawnFailure> {
         Executable::Path(path) => (path.as_ptr(), -1),
         Executable::Descriptor(fd) => (c"".as_ptr(), fd.as_raw_fd()),
     };
+    let filters = filters(program.confinement.as_ref());
+    let ruleset = program.confinement.and_then(|confinement| confinement.ruleset);
     let mut shared = Shared {
         executable: path,
         descriptor,
@@ -122,6 +141,10 @@ pub fn spawn(program: &Program<'_>) -> Result<Pid, SpawnFailure> {
         limit_count: program.limits.len(),
         umask: program.umask,
         cgroup: program.cgroup.map_or(-1, |fd| fd.as_raw_fd()),
+        confined: program.confinement.is_some(),
+        ruleset: ruleset.map_or(-1, |fd| fd.as_raw_fd()),
+        filters: filters.as_ptr(),
+        filter_count: filters.len(),
         parent: nix::unistd::getpid().as_raw(),
         stage: Stage::Exec as c_int,
         errno: 0,
@@ -154,11 +177,22 @@ pub fn spawn(program: &Program<'_>) -> Result<Pid, SpawnFailure> {
         return Ok(pid);
     }
     let _ = super::process::reap(pid);
-    let stage = [Stage::Session, Stage::Limit, Stage::Cgroup, Stage::Cwd, Stage::Stdio]
+    let stage = [Stage::Session, Stage::Limit, Stage::Cgroup, Stage::Cwd, Stage::Stdio, Stage::Confine]
         .into_iter()
         .find(|known| *known as c_int == stage)
         .unwrap_or(Stage::Exec);
     Err(SpawnFailure { stage, error: io::Error::from_raw_os_error(errno) })
+}
+
+/// The filters as the kernel takes them: pointers into `confinement`, which outlives the child's use of them.
+fn filters(confinement: Option<&Confinement<'_>>) -> Vec<libc::sock_fprog> {
+    let programs = confinement.map_or(&[][..], |confinement| confinement.filters);
+    let steps = |program: &Vec<libc::sock_filter>| libc::sock_fprog {
+        // One that is too long becomes one that the kernel refuses (`EINVAL`).
+        len: u16::try_from(program.len()).unwrap_or(0),
+        filter: program.as_ptr().cast_mut(),
+    };
+    programs.iter().map(steps).collect()
 }
 
 fn pointers(strings: &[CString]) -> Vec<*const c_char> {
@@ -223,10 +257,24 @@ unsafe fn set_up(shared: &Shared) -> Stage {
             }
         }
         libc::umask(shared.umask);
+        // Neither Landlock nor a filter can be set by an unprivileged process that could still gain privileges
+        // (`landlock_restrict_self(2)`, `seccomp(2)`).
+        if shared.confined && libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 {
+            return Stage::Confine;
+        }
+        if shared.ruleset >= 0 && libc::syscall(libc::SYS_landlock_restrict_self, shared.ruleset, 0) != 0 {
+            return Stage::Confine;
+        }
         close_all_but(shared.descriptor);
         let mut none = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
         libc::sigemptyset(none.as_mut_ptr());
         libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
+        for at in 0..shared.filter_count {
+            let filter = shared.filters.add(at);
+            if libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, filter) != 0 {
+                return Stage::Confine;
+            }
+        }
         *libc::__errno_location() = 0;
         if shared.descriptor < 0 {
             libc::execve(shared.executable, shared.argv, shared.env);
