@@ -14,5 +14,5 @@ mod system;
 pub use capability::{Feature, Kernel};
 pub use confined::{Confined, Enforcement};
 pub use error::ConfinementError;
-pub use resolve::{Ground, hold, resolve};
-pub use rules::{Net, Rules};
+pub use resolve::{Ground, hold, resolve, warnings};
+pub use rules::{Net, Place, Rules};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::capability::Kernel;
 use super::confined::Enforcement;
 use super::error::ConfinementError;
-use super::rules::{Net, Rules};
+use super::rules::{Net, Place, Rules};
 use super::system;
 use crate::policy::{Confinement, Execute, Network};
 use crate::program::{Closure, ProgramTable};
@@ -23,6 +23,8 @@ pub struct Ground<'a> {
     pub held: &'a [(String, PathBuf)],
     /// The file that is started.
     pub program: Option<&'a Path>,
+    /// The command's environment, `NAME=VALUE`.
+    pub env: &'a [String],
 }
 
 /// The rules for one start under `wanted`, which was narrowed from `base` if there is one.
@@ -34,22 +36,21 @@ pub fn resolve(
 ) -> Result<Rules, ConfinementError> {
     let mut confined = kernel.assess(wanted)?;
     let enforced = |standing| standing == Enforcement::Enforced;
-    let executables = ground.executables(wanted.execute.as_ref());
-    let executables = texts(executables.paths)?;
-    let execute = enforced(confined.execute).then(|| executables.clone());
-    confined.executables.clone_from(&execute);
+    let executables = texts(ground.executables(wanted.execute.as_ref()).paths)?;
+    let restricted = enforced(confined.execute);
+    confined.executables = restricted.then(|| executables.clone());
+    let executables: Vec<_> = executables.into_iter().map(Place::of).collect();
+    let execute = restricted.then(|| executables.clone());
     let given_write =
         ground.paths("write", wanted.write.as_ref(), base.and_then(|base| base.write.as_ref()))?;
     let given_read = ground.paths("read", wanted.read.as_ref(), base.and_then(|base| base.read.as_ref()))?;
     let read = enforced(confined.read).then(|| {
         let system = system::readable(wanted.execute.is_none()).iter().cloned();
-        let own = given_read.into_iter().chain(given_write.iter().cloned());
+        let own = given_read.into_iter().chain(given_write.iter().cloned()).chain(ground.git_settings());
         system.chain(executables).chain(own).collect()
     });
     let attributes_kept = enforced(confined.write) && wanted.write.as_ref().is_some_and(Vec::is_empty);
-    let write = enforced(confined.write).then(|| {
-        system::writable().iter().map(|path| (*path).to_owned()).chain(given_write).collect::<Vec<_>>()
-    });
+    let write = enforced(confined.write).then(|| system::writable().chain(given_write).collect());
     let network = match &wanted.network {
         _ if !enforced(confined.network) => Net::Host,
         Network::Host => Net::Host,
@@ -75,13 +76,33 @@ impl Rules {
     /// Lets the tree use `path`, a directory made for it alone.
     pub fn add_tmp(&mut self, path: &str, remove: bool) {
         for list in [&mut self.read, &mut self.write].into_iter().flatten() {
-            list.push(path.to_owned());
+            list.push(Place { path: path.to_owned(), dir: true });
         }
         self.remove_tmp = remove;
     }
 }
 
 impl Ground<'_> {
+    /// What git reads of its user's settings: it gives up on one that is there and can't be read. Not
+    /// `credentials`, which lies beside them.
+    fn git_settings(&self) -> Vec<Place> {
+        let variable =
+            |name: &str| self.env.iter().find_map(|entry| entry.strip_prefix(name)?.strip_prefix('='));
+        let home = variable("HOME").map(PathBuf::from);
+        let config = variable("XDG_CONFIG_HOME")
+            .filter(|dir| !dir.is_empty())
+            .map(PathBuf::from)
+            .or_else(|| home.as_ref().map(|home| home.join(".config")));
+        let own = home.map(|home| home.join(".gitconfig"));
+        let shared = ["attributes", "config", "ignore"];
+        let shared = config.into_iter().flat_map(|dir| shared.map(|name| dir.join("git").join(name)));
+        let files = own.into_iter().chain(shared).filter(|path| path.is_absolute());
+        // A file, not a directory that somebody has put in its place.
+        let real = files.filter_map(|path| std::fs::canonicalize(path).ok()).filter(|path| path.is_file());
+        real.filter_map(|path| Some(Place { path: path.into_os_string().into_string().ok()?, dir: false }))
+            .collect()
+    }
+
     fn executables(&self, execute: Option<&Execute>) -> Closure {
         match execute {
             Some(Execute::Listed(names)) => self.programs.closure(false, names.iter().map(String::as_str)),
@@ -105,7 +126,7 @@ impl Ground<'_> {
         key: &'static str,
         wanted: Option<&Vec<String>>,
         base: Option<&Vec<String>>,
-    ) -> Result<Vec<String>, ConfinementError> {
+    ) -> Result<Vec<Place>, ConfinementError> {
         let base = base.filter(|base| Some(*base) != wanted);
         let bounds = base.map(|base| base.iter().filter_map(|given| self.real(given)).collect::<Vec<_>>());
         let mut found = Vec::new();
@@ -123,7 +144,7 @@ impl Ground<'_> {
             }
             found.push(real);
         }
-        texts(found)
+        Ok(texts(found)?.into_iter().map(Place::of).collect())
     }
 
     fn real(&self, given: &str) -> Option<PathBuf> {
@@ -147,4 +168,20 @@ pub fn hold(confinement: &Confinement) -> Vec<(String, PathBuf)> {
     let lists = [&confinement.read, &confinement.write];
     let given = lists.into_iter().flatten().flatten().filter(|path| path.starts_with('/'));
     given.filter_map(|path| Some((path.clone(), std::fs::canonicalize(path).ok()?))).collect()
+}
+
+/// What a policy asks for and can't have as it is set: sentences for the host's author.
+pub fn warnings(confinement: &Confinement) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Err(error) = Kernel::probe().assess(confinement) {
+        warnings.push(format!("Every start will be refused: {error} {}", error.recovery()));
+    }
+    for (key, list) in [("read", &confinement.read), ("write", &confinement.write)] {
+        for path in list.iter().flatten().filter(|path| path.starts_with('/') && !Path::new(path).exists()) {
+            warnings.push(format!(
+                "confinement.{key} has {path}, which doesn't exist: commands get nothing there until it does."
+            ));
+        }
+    }
+    warnings
 }

@@ -16,15 +16,31 @@ pub enum Net {
     ConnectTcp(Vec<u16>),
 }
 
+/// A file or a directory by its real path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The path.
+    pub path: String,
+    /// A directory, with all below it.
+    pub dir: bool,
+}
+
+impl Place {
+    /// What is there now.
+    pub(super) fn of(path: String) -> Self {
+        Self { dir: std::fs::metadata(&path).is_ok_and(|found| found.is_dir()), path }
+    }
+}
+
 /// Everything that one tree is held to. A list is restricted to its entries, `None` is not restricted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rules {
     /// Files and directories that may be executed.
-    pub execute: Option<Vec<String>>,
+    pub execute: Option<Vec<Place>>,
     /// Files and directories that may be read.
-    pub read: Option<Vec<String>>,
+    pub read: Option<Vec<Place>>,
     /// Files and directories that may be written.
-    pub write: Option<Vec<String>>,
+    pub write: Option<Vec<Place>>,
     /// Modes, owners, times and attributes of files stay as they are: nothing but the temporary directory is written.
     pub attributes_kept: bool,
     /// Sockets.

@@ -4,6 +4,8 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
+use super::rules::Place;
+
 /// Trees of data and libraries. Nothing here is a user's own.
 const LIBRARIES: &[&str] = &[
     "/lib",
@@ -30,13 +32,7 @@ const PROGRAMS: &[&str] = &["/usr", "/bin", "/sbin", "/opt", "/nix/store", "/gnu
 
 /// Of `/etc` only what holds no secret: root reads `/etc/shadow` and private keys.
 const SETTINGS: &[&str] = &[
-    "alpine-release",
     "alternatives",
-    "ca-certificates",
-    "ca-certificates.conf",
-    "crypto-policies",
-    "debian_version",
-    "fonts",
     "gai.conf",
     "gitattributes",
     "gitconfig",
@@ -44,22 +40,13 @@ const SETTINGS: &[&str] = &[
     "host.conf",
     "hostname",
     "hosts",
-    "inputrc",
     "ld.so.cache",
-    "ld.so.conf",
-    "ld.so.conf.d",
     "ld.so.preload",
     "locale.alias",
-    "locale.conf",
     "localtime",
-    "lsb-release",
-    "magic",
-    "mime.types",
-    "networks",
     "nsswitch.conf",
     "os-release",
     "passwd",
-    "perl",
     "pki/ca-trust",
     "pki/tls/certs",
     "protocols",
@@ -67,7 +54,6 @@ const SETTINGS: &[&str] = &[
     "services",
     "ssl/certs",
     "ssl/openssl.cnf",
-    "terminfo",
     "timezone",
 ];
 
@@ -79,9 +65,9 @@ const READABLE_DEVICES: &[&str] =
 const WRITABLE_DEVICES: &[&str] = &["/dev/full", "/dev/null", "/dev/tty", "/dev/zero"];
 
 /// Readable paths as they really are, each once. With `programs` those where programs are kept as well.
-pub(super) fn readable(programs: bool) -> &'static [String] {
-    static WITH: OnceLock<Vec<String>> = OnceLock::new();
-    static WITHOUT: OnceLock<Vec<String>> = OnceLock::new();
+pub(super) fn readable(programs: bool) -> &'static [Place] {
+    static WITH: OnceLock<Vec<Place>> = OnceLock::new();
+    static WITHOUT: OnceLock<Vec<Place>> = OnceLock::new();
     let common = || {
         let settings = SETTINGS.iter().map(|name| format!("/etc/{name}"));
         LIBRARIES.iter().chain(READABLE_DEVICES).map(|path| (*path).to_owned()).chain(settings)
@@ -94,18 +80,18 @@ pub(super) fn readable(programs: bool) -> &'static [String] {
 }
 
 /// Writable paths.
-pub(super) fn writable() -> &'static [&'static str] {
-    WRITABLE_DEVICES
+pub(super) fn writable() -> impl Iterator<Item = Place> {
+    WRITABLE_DEVICES.iter().map(|path| Place { path: (*path).to_owned(), dir: false })
 }
 
 /// What exists, resolved; without what lies below another entry.
-fn real(paths: impl Iterator<Item = String>) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
+fn real(paths: impl Iterator<Item = String>) -> Vec<Place> {
+    let mut found: Vec<Place> = Vec::new();
     for path in paths {
         let Ok(path) = std::fs::canonicalize(path) else { continue };
         let Some(text) = path.to_str() else { continue };
-        if !found.iter().any(|known| path.starts_with(Path::new(known))) {
-            found.push(text.to_owned());
+        if !found.iter().any(|known| path.starts_with(Path::new(&known.path))) {
+            found.push(Place::of(text.to_owned()));
         }
     }
     found
@@ -118,8 +104,8 @@ mod tests {
     #[test]
     fn what_is_readable_holds_neither_secrets_nor_without_need_programs() {
         let (with, without) = (readable(true), readable(false));
-        let covers = |list: &[String], path: &str| {
-            list.iter().any(|known| Path::new(path).starts_with(Path::new(known)))
+        let covers = |list: &[Place], path: &str| {
+            list.iter().any(|known| Path::new(path).starts_with(Path::new(&known.path)))
         };
         for secret in
             ["/etc/shadow", "/etc/ssl/private/key.pem", "/root/.ssh/id", "/home/me", "/dev/sda", "/tmp/x"]

@@ -4,6 +4,7 @@
 //! hands over; the vault remembers.
 
 mod course;
+pub mod doctor;
 pub mod error;
 mod options;
 pub mod questions;
@@ -29,6 +30,7 @@ use self::error::HostError;
 use self::questions::Questions;
 use self::registry::Registry;
 use self::status::Status;
+use crate::confinement;
 use crate::error::Error;
 use crate::input::Value;
 use crate::supervisor::gate::Gate;
@@ -137,6 +139,7 @@ impl CommandHost {
         let active = ActivePolicy::set(policy, env)?;
         let mut warnings = active.rules.warnings();
         warnings.extend(self.vault_warning(&active));
+        warnings.extend(active.rules.confinement().map(confinement::warnings).unwrap_or_default());
         *self.policy.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(active));
         Ok(warnings)
     }

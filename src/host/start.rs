@@ -256,6 +256,7 @@ fn confine(
             Located::Found(program) => Some(&program.facts().real),
             Located::Unstartable(_) => None,
         },
+        env: &parts.env,
     };
     Ok(Some(confinement::resolve(wanted, policy.rules.confinement(), &ground, Kernel::probe())?))
 }

@@ -35,8 +35,8 @@ pub struct ResourceLimit {
 pub struct Confinement<'a> {
     /// A Landlock ruleset.
     pub ruleset: Option<BorrowedFd<'a>>,
-    /// Programs for seccomp, set in order. They must let through what `set_up` calls after the first of them.
-    pub filters: &'a [Vec<libc::sock_filter>],
+    /// A seccomp program. It must let through what starts the program.
+    pub filter: Option<&'a [libc::sock_filter]>,
 }
 
 /// Everything that the child needs, made before it exists.
@@ -93,6 +93,11 @@ pub struct SpawnFailure {
     pub error: io::Error,
 }
 
+/// Capabilities that would undo a confinement, by their numbers in `linux/capability.h`: IMMUTABLE, MODULE, RAWIO, PTRACE,
+/// PACCT, ADMIN, BOOT, TIME, TTY_CONFIG, MKNOD, AUDIT_CONTROL, MAC_OVERRIDE, MAC_ADMIN, SYSLOG, PERFMON (which reads
+/// `/proc/<pid>/environ` of any process), BPF, CHECKPOINT_RESTORE.
+const UNDOING: [c_int; 17] = [9, 16, 17, 19, 20, 21, 22, 25, 26, 27, 30, 32, 33, 34, 38, 39, 40];
+
 /// What parent and child share.
 struct Shared {
     executable: *const c_char,
@@ -107,8 +112,7 @@ struct Shared {
     cgroup: RawFd,
     confined: bool,
     ruleset: RawFd,
-    filters: *const libc::sock_fprog,
-    filter_count: usize,
+    filter: libc::sock_fprog,
     parent: Pid,
     // Written by the child, read by the parent after the child is done with this memory.
     stage: c_int,
@@ -128,7 +132,7 @@ pub fn spawn(program: &Program<'_>) -> Result<Pid, SpawnFailure> {
         Executable::Path(path) => (path.as_ptr(), -1),
         Executable::Descriptor(fd) => (c"".as_ptr(), fd.as_raw_fd()),
     };
-    let filters = filters(program.confinement.as_ref());
+    let filter = program.confinement.and_then(|confinement| confinement.filter).unwrap_or_default();
     let ruleset = program.confinement.and_then(|confinement| confinement.ruleset);
     let mut shared = Shared {
         executable: path,
@@ -143,8 +147,11 @@ pub fn spawn(program: &Program<'_>) -> Result<Pid, SpawnFailure> {
         cgroup: program.cgroup.map_or(-1, |fd| fd.as_raw_fd()),
         confined: program.confinement.is_some(),
         ruleset: ruleset.map_or(-1, |fd| fd.as_raw_fd()),
-        filters: filters.as_ptr(),
-        filter_count: filters.len(),
+        filter: libc::sock_fprog {
+            // The kernel takes 4,096 steps (`BPF_MAXINSNS`); a longer one is refused there.
+            len: u16::try_from(filter.len()).unwrap_or(u16::MAX),
+            filter: filter.as_ptr().cast_mut(),
+        },
         parent: nix::unistd::getpid().as_raw(),
         stage: Stage::Exec as c_int,
         errno: 0,
@@ -182,17 +189,6 @@ pub fn spawn(program: &Program<'_>) -> Result<Pid, SpawnFailure> {
         .find(|known| *known as c_int == stage)
         .unwrap_or(Stage::Exec);
     Err(SpawnFailure { stage, error: io::Error::from_raw_os_error(errno) })
-}
-
-/// The filters as the kernel takes them: pointers into `confinement`, which outlives the child's use of them.
-fn filters(confinement: Option<&Confinement<'_>>) -> Vec<libc::sock_fprog> {
-    let programs = confinement.map_or(&[][..], |confinement| confinement.filters);
-    let steps = |program: &Vec<libc::sock_filter>| libc::sock_fprog {
-        // One that is too long becomes one that the kernel refuses (`EINVAL`).
-        len: u16::try_from(program.len()).unwrap_or(0),
-        filter: program.as_ptr().cast_mut(),
-    };
-    programs.iter().map(steps).collect()
 }
 
 fn pointers(strings: &[CString]) -> Vec<*const c_char> {
@@ -257,6 +253,14 @@ unsafe fn set_up(shared: &Shared) -> Stage {
             }
         }
         libc::umask(shared.umask);
+        if shared.confined {
+            for capability in UNDOING {
+                // Refused where there is none to lose: what is out of the bounding set doesn't come back at exec
+                // (`capabilities(7)`).
+                libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
+                libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_LOWER, capability, 0, 0);
+            }
+        }
         // Neither Landlock nor a filter can be set by an unprivileged process that could still gain privileges
         // (`landlock_restrict_self(2)`, `seccomp(2)`).
         if shared.confined && libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 {
@@ -269,11 +273,11 @@ unsafe fn set_up(shared: &Shared) -> Stage {
         let mut none = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
         libc::sigemptyset(none.as_mut_ptr());
         libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
-        for at in 0..shared.filter_count {
-            let filter = shared.filters.add(at);
-            if libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, filter) != 0 {
-                return Stage::Confine;
-            }
+        let filter = &raw const shared.filter;
+        if shared.filter.len > 0
+            && libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, filter) != 0
+        {
+            return Stage::Confine;
         }
         *libc::__errno_location() = 0;
         if shared.descriptor < 0 {

@@ -10,9 +10,8 @@ use landlock::{
     RulesetCreated, RulesetCreatedAttr, Scope,
 };
 use nix::errno::Errno;
-use nix::sys::stat::{SFlag, fstat};
 
-use crate::confinement::{Net, Rules};
+use crate::confinement::{Net, Place, Rules};
 use crate::os::path::{Kind, Reach, open_place};
 
 type Rights = BitFlags<AccessFs>;
@@ -72,17 +71,17 @@ pub(super) fn build(rules: &Rules) -> io::Result<OwnedFd> {
     }
     let ruleset = ruleset.create().map_err(failed)?;
     let mut builder = Builder { handled: handled(rules), root: File::open("/")?, ruleset };
-    for path in rules.execute.iter().flatten() {
-        builder.allow(path, reading() | AccessFs::Execute)?;
+    for place in rules.execute.iter().flatten() {
+        builder.allow(place, reading() | AccessFs::Execute)?;
     }
-    for path in rules.read.iter().flatten() {
-        builder.allow(path, reading())?;
+    for place in rules.read.iter().flatten() {
+        builder.allow(place, reading())?;
     }
     match &rules.write {
-        None => builder.allow("/", AccessFs::Refer.into())?,
-        Some(paths) => {
-            for path in paths {
-                builder.allow(path, reading() | writing(rules) | AccessFs::Refer)?;
+        None => builder.allow(&Place { path: "/".into(), dir: true }, AccessFs::Refer.into())?,
+        Some(places) => {
+            for place in places {
+                builder.allow(place, reading() | writing(rules) | AccessFs::Refer)?;
             }
         }
     }
@@ -102,28 +101,25 @@ struct Builder {
 }
 
 impl Builder {
-    /// Gives `rights` to what is at `path`, a real path: a link that has taken its place is not followed. What is gone
-    /// gets nothing.
-    fn allow(&mut self, path: &str, rights: Rights) -> io::Result<()> {
-        let below = Path::new(path).strip_prefix("/").unwrap_or(Path::new(path));
-        let below = if below.as_os_str().is_empty() { Path::new(".") } else { below };
-        let place = match open_place(self.root.as_fd(), below, Kind::Any, Reach::BeneathWithoutLinks) {
-            Ok(place) => place,
-            Err(Errno::ENOENT | Errno::ENOTDIR | Errno::ELOOP | Errno::EACCES | Errno::EXDEV) => {
-                return Ok(());
-            }
+    /// Gives `rights` to `place`, by its real path: a link that has been put there is not followed. What is gone, or is no
+    /// directory any more, gets nothing.
+    fn allow(&mut self, place: &Place, rights: Rights) -> io::Result<()> {
+        let rights = rights & self.handled & if place.dir { Rights::all() } else { of_files() };
+        if rights.is_empty() {
+            return Ok(());
+        }
+        let path = Path::new(&place.path);
+        let below = path.strip_prefix("/").ok().filter(|below| !below.as_os_str().is_empty());
+        let below = below.unwrap_or(Path::new("."));
+        let kind = if place.dir { Kind::Directory } else { Kind::Any };
+        let opened = match open_place(self.root.as_fd(), below, kind, Reach::BeneathWithoutLinks) {
+            Ok(opened) => opened,
+            Err(Errno::ENOENT | Errno::ENOTDIR | Errno::ELOOP | Errno::EACCES) => return Ok(()),
             Err(errno) => return Err(errno.into()),
         };
-        let kind = SFlag::from_bits_truncate(fstat(&place)?.st_mode & SFlag::S_IFMT.bits());
-        let mut rights = rights & self.handled;
-        if kind != SFlag::S_IFDIR {
-            rights &= of_files();
-        }
-        if !rights.is_empty() {
-            (&mut self.ruleset)
-                .add_rule(PathBeneath::new(place, rights))
-                .map_err(|error| io::Error::other(format!("a Landlock rule for {path}: {error}")))?;
-        }
+        (&mut self.ruleset)
+            .add_rule(PathBeneath::new(opened, rights))
+            .map_err(|error| io::Error::other(format!("a Landlock rule for {}: {error}", place.path)))?;
         Ok(())
     }
 }
