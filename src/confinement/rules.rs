@@ -34,6 +34,7 @@ impl Place {
 
 /// Everything that one tree is held to. A list is restricted to its entries, `None` is not restricted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "independent choices, each enforced in another place")]
 pub struct Rules {
     /// Files and directories that may be executed.
     pub execute: Option<Vec<Place>>,

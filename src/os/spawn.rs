@@ -93,9 +93,9 @@ pub struct SpawnFailure {
     pub error: io::Error,
 }
 
-/// Capabilities that would undo a confinement, by their numbers in `linux/capability.h`: IMMUTABLE, MODULE, RAWIO, PTRACE,
-/// PACCT, ADMIN, BOOT, TIME, TTY_CONFIG, MKNOD, AUDIT_CONTROL, MAC_OVERRIDE, MAC_ADMIN, SYSLOG, PERFMON (which reads
-/// `/proc/<pid>/environ` of any process), BPF, CHECKPOINT_RESTORE.
+/// Capabilities that would undo a confinement, by their numbers in `linux/capability.h`: kernel modules, raw devices and
+/// memory, tracing, mounts and namespaces, the machine's clock and power, device nodes, security modules and audit, the
+/// kernel's log, `CAP_PERFMON` (which reads `/proc/<pid>/environ` of any process), `CAP_BPF`, immutable files.
 const UNDOING: [c_int; 17] = [9, 16, 17, 19, 20, 21, 22, 25, 26, 27, 30, 32, 33, 34, 38, 39, 40];
 
 /// What parent and child share.

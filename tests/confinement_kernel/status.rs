@@ -1,5 +1,7 @@
 //! What the status, the record and the audit trail say, and the private temporary directory.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use serde_json::{Value as Json, json};
 
 use crate::attempt::{Field, sh};
@@ -46,7 +48,6 @@ async fn a_running_command_says_it_too() {
     assert_eq!((&status["state"], &status["confinement"]["write"]), (&json!("running"), &json!("enforced")));
     let tmp = std::path::PathBuf::from(status["tmpDir"].as_str().unwrap());
     crate::support::eventually("the file", || tmp.join("here").exists().then_some(())).await;
-    use std::os::unix::fs::PermissionsExt as _;
     assert_eq!(std::fs::metadata(&tmp).unwrap().permissions().mode() & 0o777, 0o700);
     let killed = field.rig.host.kill(&task, argvault::os::signal::SignalNumber::TERM).await.unwrap();
     assert_eq!(serde_json::to_value(killed).unwrap()["tmpDir"], json!(null));

@@ -44,14 +44,14 @@ async fn git_answers_and_starts_nothing_else() {
 #[tokio::test]
 async fn node_runs_its_tests_in_a_workspace() {
     let field = Field::new();
-    let test = "const { test } = require('node:test'); const { execFileSync } = require('node:child_process');\n\
+    let source = "const { test } = require('node:test'); const { execFileSync } = require('node:child_process');\n\
         const fs = require('node:fs'); const os = require('node:os'); const path = require('node:path');\n\
         test('works', async () => {\n\
           const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'x-')); fs.writeFileSync(path.join(dir, 'f'), 'y');\n\
           if (execFileSync(process.execPath, ['-p', '6*7']).toString() !== '42\\n') throw new Error('no');\n\
           await fs.promises.readFile(__filename); fs.writeFileSync('out', 'z');\n\
         });\n";
-    std::fs::write(field.rig.work().join("a.test.js"), test).unwrap();
+    std::fs::write(field.rig.work().join("a.test.js"), source).unwrap();
     let (status, text) = field.run(Some(&json!("workspace")), &json!(["node", "--test"])).await;
     assert_eq!(status["exitCode"], 0, "{text}{status:#}");
     assert!(text.contains("pass 1"), "{text}");

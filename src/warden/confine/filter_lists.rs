@@ -58,7 +58,7 @@ pub(super) const REFUSED: &[c_long] = &[
     libc::SYS_uselib,
 ];
 
-/// `ENOSYS`, at which callers fall back on what can be looked at: io_uring makes sockets and opens files past every
+/// `ENOSYS`, at which callers fall back on what can be looked at: `io_uring` makes sockets and opens files past every
 /// filter, and the flags of `clone3(2)` are behind a pointer, where no filter can read.
 pub(super) const NOT_HERE: &[c_long] =
     &[libc::SYS_clone3, libc::SYS_io_uring_enter, libc::SYS_io_uring_register, libc::SYS_io_uring_setup];

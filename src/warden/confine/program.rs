@@ -134,17 +134,13 @@ fn leaf(refusals: &[Refusal], steps: &mut Vec<sock_filter>) {
     let mut always: Vec<(i32, usize)> = Vec::new();
     for (at, refusal) in refusals.iter().enumerate() {
         let known = always.iter().find(|(errno, _)| refusal.cases.is_empty() && *errno == refusal.errno);
-        let target = match known {
-            Some((_, target)) => *target,
-            None => {
-                let target = blocks.len();
-                if refusal.cases.is_empty() {
-                    always.push((refusal.errno, target));
-                }
-                blocks.extend(refusal.steps());
-                target
+        let target = known.map_or(blocks.len(), |(_, target)| *target);
+        if target == blocks.len() {
+            if refusal.cases.is_empty() {
+                always.push((refusal.errno, target));
             }
-        };
+            blocks.extend(refusal.steps());
+        }
         let distance = u8::try_from(refusals.len() - at - 1 + target).unwrap_or(u8::MAX);
         steps.push(sock_filter {
             jt: distance,

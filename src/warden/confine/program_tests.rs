@@ -8,7 +8,9 @@ fn run(program: &[sock_filter], number: u32, architecture: u32, arguments: [u64;
     data.extend(number.to_le_bytes());
     data.extend(architecture.to_le_bytes());
     data.extend(0_u64.to_le_bytes());
-    arguments.iter().for_each(|argument| data.extend(argument.to_le_bytes()));
+    for argument in arguments {
+        data.extend(argument.to_le_bytes());
+    }
     let (mut at, mut accumulator, mut count) = (0, 0_u32, 0);
     loop {
         let sock_filter { code, jt, jf, k } = program[at];
