@@ -41,6 +41,17 @@ export type ArgvaultErrorCode =
   | 'ERR_PLATFORM'
   | 'ERR_CONFINEMENT_UNAVAILABLE'
   | 'ERR_DISPOSED'
+  | 'ERR_GIT_NOT_REGISTERED'
+  | 'ERR_GIT_BAD_VALUE'
+  | 'ERR_GIT_BAD_REVISION'
+  | 'ERR_GIT_BAD_PATH'
+  | 'ERR_GIT_NO_REPOSITORY'
+  | 'ERR_GIT_LAYOUT'
+  | 'ERR_GIT_OWNER'
+  | 'ERR_GIT_NOT_FOUND'
+  | 'ERR_GIT_VERSION'
+  | 'ERR_GIT_MISSING_OBJECT'
+  | 'ERR_GIT_FAILED'
   | 'ERR_INTERNAL';
 
 /** What every refusal and failure of this package is. */
@@ -177,6 +188,7 @@ export interface BackgroundCommandOptions {
   input?: string | Uint8Array;
   /** What people call it. Default: the first two argv entries, at most 60 characters. */
   label?: string;
+  /** Default: the one of {@link CommandBackend.setToolContext}. */
   sessionId?: string;
   /** Narrower than the policy's, key by key; a wider one is `ERR_BUDGET`. */
   confinement?: 'read-only' | 'workspace' | 'git' | Partial<ConfinementRules>;
@@ -343,13 +355,16 @@ export interface BackgroundCommandCounts {
 
 export interface ListOptions {
   sessionId?: string;
-  state?: BackgroundCommandState;
+  /** `live`: queued or running. `abandoned`: settled, but whoever should have written how it ended was killed. */
+  state?: BackgroundCommandState | 'live' | 'settled' | 'abandoned';
+  /** At most 500. Default 50. */
   limit?: number;
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the page before; commands that are added meanwhile change nothing about what follows it. */
   cursor?: string;
 }
 
 export interface CommandList {
+  /** The newest first. */
   commands: BackgroundCommandStatus[];
   nextCursor?: string;
 }
@@ -363,6 +378,39 @@ export interface ReadOutputOptions {
   offset?: number;
   /** In UTF-16 units, clamped to 1…200 000. Default 50 000. */
   limit?: number;
+}
+
+export interface ReadLinesOptions {
+  /** Default `stdout`. */
+  stream?: StreamName;
+  /** Counted from 1; below 1 counts as 1, past the end is an empty page. */
+  line: number;
+  /** Clamped to 1…20 000. Default 500. */
+  lines?: number;
+}
+
+/** Some lines, each behind its number and a tab. At most 200 000 UTF-16 units; only a longer line is cut. */
+export interface OutputLinePage {
+  taskId: string;
+  stream: StreamName;
+  content: string;
+  /** The first line, as asked. */
+  line: number;
+  /** How many lines the content holds, a cut one included. */
+  lines: number;
+  /** Where the first line starts, in UTF-16 units: an `offset` for a page of text. */
+  offset: number;
+  /** The first line that the content doesn't hold whole. */
+  nextLine: number;
+  /** Where the content ends, in UTF-16 units. */
+  nextOffset: number;
+  /** The line was too long: a page of text from `nextOffset` goes on inside it. */
+  cut: boolean;
+  /** So far; one without a line break at the end counts. */
+  totalLines: number;
+  /** In UTF-16 units, so far. */
+  totalSize: number;
+  hasMore: boolean;
 }
 
 /** A page of text, decoded as `Buffer.toString('utf8')` decodes; it never ends inside a surrogate pair. */
@@ -390,7 +438,7 @@ export interface BankOptions {
   kind: string;
   label: string;
   sessionId?: string;
-  /** UTF-16 units of the preview. Default 600. */
+  /** Most UTF-16 units of the preview. Default 600. */
   previewChars?: number;
 }
 
@@ -435,16 +483,105 @@ export interface SearchResult {
   truncated: boolean;
 }
 
+/** With neither, only what a crash left behind is removed. */
 export interface CleanupOptions {
-  /** Remove what settled longer ago than this. */
+  /** Remove what settled, or was banked, longer ago than this. */
   olderThanMs?: number;
-  /** Remove the oldest until the vault is no larger than this. */
+  /** Remove the oldest until the vault takes no more than this of the disk. */
   maxBytes?: number;
 }
 
 export interface CleanupResult {
+  /** Commands and banked artifacts. */
   removed: number;
+  /** Of the disk: blocks, not lengths. */
   freedBytes: number;
+}
+
+// ── Tools for a model ───────────────────────────────────────────────────────────────────────────────────────────
+
+export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+
+/** JSON Schema (draft 7) of a tool's parameters, in one piece: no `$ref`, unknown keys forbidden. */
+export type ToolInputSchema = {
+  type: 'object';
+  properties: { [name: string]: { [keyword: string]: JsonValue } };
+  required?: string[];
+  additionalProperties: false;
+  [keyword: string]: JsonValue;
+};
+
+/** MCP's hints about what a tool does to the world. */
+export type ToolAnnotations = {
+  readOnlyHint: boolean;
+  destructiveHint: boolean;
+  idempotentHint: boolean;
+  openWorldHint: boolean;
+};
+
+/** Whose call it is, and how to give it up. Unknown keys are refused. */
+export interface ToolCallContext {
+  /** Default: the one of {@link CommandBackend.setToolContext}. */
+  sessionId?: string;
+  /** Ends the call's wait, or a start that is not made yet; never a running command. */
+  abortSignal?: AbortSignal;
+}
+
+/** What a refused call answers with; it never throws. `error` is a sentence for the model. */
+export type ToolRefusal = { isError: true; error: string; code: ArgvaultErrorCode };
+
+/** What a tool answers: its own fields, or a {@link ToolRefusal}. */
+export type ToolResult = ToolRefusal | { isError?: never; [field: string]: JsonValue | undefined };
+
+/** A tool as most agent SDKs take one. It validates by itself: `null` counts as absent, unknown keys are refused. */
+export interface Tool {
+  name: string;
+  description: string;
+  inputSchema: ToolInputSchema;
+  annotations: ToolAnnotations;
+  /** Its result depends on live state and must not be cached. */
+  execute(params: unknown, context?: ToolCallContext): Promise<ToolResult>;
+}
+
+// ── Git ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Which repository the git tools ask, and how. */
+export interface GitToolsOptions {
+  /** The checkout, absolute. What it lacks is told by the first question. */
+  repoRoot: string;
+  /** Time budget of one run, milliseconds. Default 60 000. */
+  timeoutMs?: number;
+  /** Bytes kept of one answer. Default 33 554 432. */
+  maxOutputBytes?: number;
+  /** UTF-16 units of `preview`, at most 4 000. Default 2 000. */
+  previewChars?: number;
+  /** The git to run, absolute. Default: the first on the host's PATH. */
+  gitExecutable?: string;
+  /** Tools beyond the six; `git_log` adds `author`, `pickaxe` and `follow` to that tool. */
+  extra?: readonly ('git_status' | 'git_grep' | 'git_branches' | 'git_file' | 'git_log')[];
+  /** Object directories outside of the repository that it may borrow from, absolute. */
+  allowAlternates?: readonly string[];
+  /** Answers although the checkout belongs to another user. */
+  trustOwner?: boolean;
+  /** Takes a bare repository, whose history alone is answered. */
+  bare?: boolean;
+}
+
+/** The answer to a question to git. git's own non-zero exit is `ok: false`, as data. */
+export interface GitToolResult {
+  /** The argv that ran last. */
+  command: string[];
+  ok: boolean;
+  exitCode?: number;
+  state: 'exited' | 'killed' | 'timeout' | 'output-limit';
+  /** The head of the answer, control characters escaped; an ellipsis marks a cut. */
+  preview: string;
+  /** All of the answer. */
+  output: BankedArtifactRef;
+  /** The call that reads on where `preview` stopped. */
+  readBackHint: string;
+  /** The head of git's standard error: from {@link CommandBackend.runGitCommand} alone, never for a model. */
+  stderrPreview?: string;
 }
 
 // ── Hosts ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -464,9 +601,12 @@ export interface CommandHostOptions {
   keepAlive?: boolean;
   /** Whether a session sees only its own commands and artifacts. Default `false`. */
   isolateSessions?: boolean;
-  /** Refuses starts with `ERR_VAULT_FULL` once the vault is larger. */
+  /**
+   * Refuses starts and banking with `ERR_VAULT_FULL` once the vault takes this many bytes of the disk. Commands that are
+   * running, and those of other processes, are counted with a delay.
+   */
   maxVaultBytes?: number;
-  /** Runs `cleanup` with these by itself. */
+  /** Runs `cleanup` with these by itself: at the first start, and after every 64 settled commands. */
   retention?: CleanupOptions;
   /** `fsync` makes a settled command survive a power cut. Default `rename`. */
   durability?: 'rename' | 'fsync';
@@ -510,6 +650,8 @@ export interface CommandBackend {
   killAllBackgroundCommands(): Promise<number>;
   /** A page of text. Rejects with `ERR_UNKNOWN_TASK`, `ERR_BAD_OPTION`. */
   readBackgroundCommandOutput(taskId: string, options?: ReadOutputOptions): Promise<OutputPage>;
+  /** The same by lines. `line` and `lines` don't go together with `offset` and `limit`. */
+  readBackgroundCommandOutput(taskId: string, options: ReadLinesOptions): Promise<OutputLinePage>;
   /** An artifact's whole text; `null` for an unknown id. Rejects with `ERR_ARTIFACT_TOO_LARGE` beyond V8's longest string. */
   readArtifact(artifactId: string): Promise<string | null>;
   /** An artifact's bytes; `null` for an unknown id. */
@@ -528,6 +670,18 @@ export interface CommandBackend {
   backgroundCommandCounts(sessionId?: string): BackgroundCommandCounts;
   /** Removes settled commands, the oldest first; never a live one. */
   cleanup(options?: CleanupOptions): Promise<CleanupResult>;
+  /** Sets the policy and registers the command tools with `retrieve_context`; again is as once. Answers all tools. */
+  registerBackgroundCommandTools(policy: BackgroundCommandPolicy): Promise<Tool[]>;
+  /** The tools that are registered. */
+  tools(): Tool[];
+  /** The session of tool calls and of starts that name none. Throws `ERR_BAD_OPTION`. */
+  /** Registers a repository and the git tools, with `retrieve_context`; resolves to all registered tools. */
+  registerGitTools(options: GitToolsOptions): Promise<Tool[]>;
+  /** Runs one of git's reading commands on the registered repository, hardened as the tools are. For host code. */
+  runGitCommand(args: readonly string[], sessionId?: string): Promise<GitToolResult>;
+  setToolContext(context: { sessionId?: string }): void;
+  /** Executes a registered tool. Never rejects: a refusal, also of an unknown name, is a {@link ToolRefusal}. */
+  executeTool(name: string, params?: unknown, context?: ToolCallContext): Promise<ToolResult>;
   /** Ends every command, then refuses starts with `ERR_DISPOSED`. */
   dispose(): Promise<void>;
 }
@@ -550,6 +704,7 @@ export declare class CommandHost implements CommandBackend {
   killAll(): Promise<number>;
   killAllBackgroundCommands(): Promise<number>;
   readBackgroundCommandOutput(taskId: string, options?: ReadOutputOptions): Promise<OutputPage>;
+  readBackgroundCommandOutput(taskId: string, options: ReadLinesOptions): Promise<OutputLinePage>;
   readArtifact(artifactId: string): Promise<string | null>;
   readArtifactBytes(artifactId: string, range?: ByteRange): Promise<Buffer | null>;
   bankArtifact(content: string | Uint8Array, options: BankOptions): Promise<BankedArtifactRef>;
@@ -559,6 +714,12 @@ export declare class CommandHost implements CommandBackend {
   listCommands(options?: ListOptions): Promise<CommandList>;
   backgroundCommandCounts(sessionId?: string): BackgroundCommandCounts;
   cleanup(options?: CleanupOptions): Promise<CleanupResult>;
+  registerBackgroundCommandTools(policy: BackgroundCommandPolicy): Promise<Tool[]>;
+  tools(): Tool[];
+  registerGitTools(options: GitToolsOptions): Promise<Tool[]>;
+  runGitCommand(args: readonly string[], sessionId?: string): Promise<GitToolResult>;
+  setToolContext(context: { sessionId?: string }): void;
+  executeTool(name: string, params?: unknown, context?: ToolCallContext): Promise<ToolResult>;
   dispose(): Promise<void>;
   /** `await using host = new CommandHost()` disposes of it. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -594,5 +755,11 @@ export declare const searchOutput: CommandBackend['searchOutput'];
 export declare const listCommands: CommandBackend['listCommands'];
 export declare const backgroundCommandCounts: CommandBackend['backgroundCommandCounts'];
 export declare const cleanup: CommandBackend['cleanup'];
+export declare const registerBackgroundCommandTools: CommandBackend['registerBackgroundCommandTools'];
+export declare const tools: CommandBackend['tools'];
+export declare const registerGitTools: CommandBackend['registerGitTools'];
+export declare const runGitCommand: CommandBackend['runGitCommand'];
+export declare const setToolContext: CommandBackend['setToolContext'];
+export declare const executeTool: CommandBackend['executeTool'];
 /** As {@link CommandBackend.dispose}; the next policy makes the default host ready again. */
 export declare const dispose: CommandBackend['dispose'];

@@ -5,6 +5,7 @@ const { unwrap } = require('./errors.js');
 const { Events } = require('./events.js');
 const { answerTo, hooksOf } = require('./hooks.js');
 const { Running } = require('./running.js');
+const { ToolCalls } = require('./tools.js');
 
 const environmentVariables = () => ({ ...process.env });
 
@@ -16,6 +17,7 @@ class HostCore {
   #hooks;
   #events;
   #running;
+  #tools;
 
   /** @param {import('./environment.js').Environment} environment */
   constructor(environment, options) {
@@ -26,6 +28,10 @@ class HostCore {
     this.#events = new Events(options);
     const hold = options?.keepAlive === false ? undefined : environment.hold;
     this.#running = new Running(hold, () => environment.unlisten(hostId));
+    this.#tools = new ToolCalls(native, environment.calls, {
+      started: (handle, relay) => this.#started(handle, relay),
+      refused: (argv, error) => this.#events.emit('onRefused', { argv, error }),
+    });
   }
 
   setPolicy(policy) {
@@ -39,6 +45,29 @@ class HostCore {
     if (policy === null || policy === undefined) return undefined;
     const { approve, allowlist } = this.#hooks;
     return { ...policy, ...(approve && { approve }), ...(allowlist && { allowlist }) };
+  }
+
+  registerCommandTools(policy) {
+    this.setPolicy(policy);
+    this.#native.registerCommandTools();
+  }
+
+  registerGitTools(options) {
+    unwrap(this.#native.registerGitTools(options, environmentVariables()));
+  }
+
+  tools() {
+    return this.#tools.list();
+  }
+
+  executeTool(name, params, context) {
+    return this.#tools.execute(name, params, context, this.#hooks);
+  }
+
+  dispose() {
+    const disposed = this.call('dispose');
+    this.#tools.close();
+    return disposed;
   }
 
   /** A synchronous question. */

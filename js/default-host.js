@@ -31,7 +31,10 @@ class DefaultHost extends Surface {
   #disposed = false;
 
   constructor(environment) {
-    super(() => this.#inUse());
+    super(
+      () => this.#inUse(),
+      set => this.#armed(set),
+    );
     this.#environment = environment;
   }
 
@@ -42,21 +45,22 @@ class DefaultHost extends Surface {
     if (!this.#disposed) this.#core = core;
   }
 
-  async setBackgroundCommandPolicy(policy) {
-    if (!this.#disposed) return super.setBackgroundCommandPolicy(policy);
-    // A refused policy changes nothing: the host stays disposed.
-    const core = this.#create(this.#options);
-    const result = core.setPolicy(policy);
-    this.#core = core;
-    this.#disposed = false;
-    return result;
-  }
-
   async dispose() {
     if (this.#environment.loaded.error !== undefined) return;
     const core = this.#inUse();
     this.#disposed = true;
-    await core.call('dispose');
+    await core.dispose();
+  }
+
+  /** Sets a policy; the first one after `dispose` makes the host anew. */
+  #armed(set) {
+    if (!this.#disposed) return set(this.#inUse());
+    // A refused policy changes nothing: the host stays disposed.
+    const core = this.#create(this.#options);
+    const result = set(core);
+    this.#core = core;
+    this.#disposed = false;
+    return result;
   }
 
   #create(options) {

@@ -1,6 +1,7 @@
 'use strict';
 
 const { asyncDispose, lineSource, OutputIterator } = require('./follow.js');
+const { inBand } = require('./tools.js');
 
 /**
  * The calls of a host, each said once for `CommandHost` and for the module's own functions. A subclass says which
@@ -9,13 +10,21 @@ const { asyncDispose, lineSource, OutputIterator } = require('./follow.js');
 class Surface {
   /** @type {() => import('./core.js').HostCore} */
   #core;
+  #withPolicy;
 
-  constructor(core) {
+  /** @param withPolicy runs what sets a policy, on the core that the policy is for */
+  constructor(core, withPolicy = set => set(core())) {
     this.#core = core;
+    this.#withPolicy = withPolicy;
   }
 
   async setBackgroundCommandPolicy(policy) {
-    return this.#core().setPolicy(policy);
+    return this.#withPolicy(core => core.setPolicy(policy));
+  }
+
+  async registerBackgroundCommandTools(policy) {
+    this.#withPolicy(core => core.registerCommandTools(policy));
+    return this.tools();
   }
 
   getBackgroundCommandPolicy() {
@@ -92,8 +101,38 @@ class Surface {
     return this.#core().call('cleanup', options);
   }
 
+  tools() {
+    const bound = ({ name, ...rest }) => ({
+      name,
+      ...rest,
+      execute: (params, context) => this.executeTool(name, params, context),
+    });
+    return this.#core().tools().map(bound);
+  }
+
+  async registerGitTools(options) {
+    this.#core().registerGitTools(options);
+    return this.tools();
+  }
+
+  async runGitCommand(args, sessionId) {
+    return this.#core().call('runGitCommand', args, sessionId);
+  }
+
+  setToolContext(context) {
+    this.#core().sync('setToolContext', context);
+  }
+
+  async executeTool(name, params, context) {
+    try {
+      return await this.#core().executeTool(name, params, context);
+    } catch (error) {
+      return inBand(error);
+    }
+  }
+
   async dispose() {
-    await this.#core().call('dispose');
+    await this.#core().dispose();
   }
 
   async [asyncDispose]() {

@@ -3,12 +3,14 @@
 use serde::Serialize;
 
 use crate::confinement::ConfinementError;
+use crate::git::GitError;
 use crate::host::error::HostError;
 use crate::input::InputError;
 use crate::policy::PolicyError;
 use crate::program::ProgramError;
 use crate::sandbox::SandboxError;
 use crate::supervisor::error::SupervisorError;
+use crate::tools::error::ToolError;
 use crate::vault::error::VaultError;
 use crate::vault::text::SearchError;
 
@@ -93,6 +95,28 @@ codes! {
     ConfinementUnavailable => "ERR_CONFINEMENT_UNAVAILABLE",
     /// The host was disposed.
     Disposed => "ERR_DISPOSED",
+    /// No repository was registered for the git tools.
+    GitNotRegistered => "ERR_GIT_NOT_REGISTERED",
+    /// A value for git is refused, or one is missing.
+    GitBadValue => "ERR_GIT_BAD_VALUE",
+    /// A revision that git can't resolve.
+    GitBadRevision => "ERR_GIT_BAD_REVISION",
+    /// A path outside of the repository, or one that isn't in it.
+    GitBadPath => "ERR_GIT_BAD_PATH",
+    /// `repoRoot` holds no repository.
+    GitNoRepository => "ERR_GIT_NO_REPOSITORY",
+    /// The repository's git directory is laid out in a way that could lead elsewhere.
+    GitLayout => "ERR_GIT_LAYOUT",
+    /// The repository belongs to another user.
+    GitOwner => "ERR_GIT_OWNER",
+    /// git itself can't be found.
+    GitNotFound => "ERR_GIT_NOT_FOUND",
+    /// git is too old to be used on a repository that isn't trusted.
+    GitVersion => "ERR_GIT_VERSION",
+    /// An object that a partial clone doesn't have.
+    GitMissingObject => "ERR_GIT_MISSING_OBJECT",
+    /// git could not be run to an answer.
+    GitFailed => "ERR_GIT_FAILED",
     /// A fault in argvault itself.
     Internal => "ERR_INTERNAL",
 }
@@ -125,6 +149,12 @@ pub enum Error {
     /// The host itself.
     #[error(transparent)]
     Host(#[from] HostError),
+    /// A question to git.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// A tool's call.
+    #[error(transparent)]
+    Tool(#[from] ToolError),
     /// An option of anything but a policy or a start.
     #[error(transparent)]
     Input(#[from] InputError),
@@ -154,6 +184,8 @@ impl Error {
             Self::Vault(error) => match error {
                 error if error.is_full() => Code::VaultFull,
                 error if error.is_shortage() => Code::Resources,
+                VaultError::Full { .. } => Code::VaultFull,
+                VaultError::Watch { .. } => Code::Resources,
                 VaultError::UnknownTask { .. } => Code::UnknownTask,
                 VaultError::TooLarge { .. } => Code::ArtifactTooLarge,
                 VaultError::Open { .. }
@@ -186,10 +218,19 @@ impl Error {
                 HostError::Aborted => Code::Aborted,
                 HostError::Disposed => Code::Disposed,
                 HostError::MissingCall { .. } | HostError::NoProc => Code::Platform,
-                HostError::NoSuchQuestion | HostError::UnknownSignal { .. } | HostError::NoSuchFollower => {
-                    Code::BadOption
-                }
+                HostError::NoSuchQuestion
+                | HostError::UnknownSignal { .. }
+                | HostError::NoSuchFollower
+                | HostError::MixedPage => Code::BadOption,
+                HostError::QueuedElsewhere { .. } => Code::Keeper,
                 HostError::Internal { .. } => Code::Internal,
+            },
+            Self::Git(error) => git_code(error),
+            Self::Tool(error) => match error {
+                ToolError::UnknownTool { .. } => Code::UnknownTool,
+                ToolError::ApprovalPending { .. } => Code::ApprovalPending,
+                ToolError::Aborted => Code::Aborted,
+                ToolError::UnknownArtifact { .. } => Code::UnknownTask,
             },
             Self::Input(_) => Code::BadOption,
         }
@@ -205,6 +246,8 @@ impl Error {
             Self::Search(error) => error.recovery(),
             Self::Supervisor(error) => error.recovery(),
             Self::Host(error) => error.recovery(),
+            Self::Git(error) => error.recovery().into(),
+            Self::Tool(error) => error.recovery(),
             Self::Input(error) => error.recovery(),
         }
     }
@@ -216,7 +259,10 @@ impl Error {
             Self::Program(error) => error.details(),
             Self::Confinement(error) => error.details(),
             Self::Search(error) => error.details(),
-            Self::Vault(_) | Self::Supervisor(_) | Self::Host(_) | Self::Input(_) => serde_json::json!({}),
+            Self::Git(error) => error.details(),
+            Self::Vault(_) | Self::Supervisor(_) | Self::Host(_) | Self::Tool(_) | Self::Input(_) => {
+                serde_json::json!({})
+            }
         }
     }
 
@@ -254,6 +300,26 @@ fn policy_code(error: &PolicyError) -> Code {
         | PolicyError::ExecutablesDisagree { .. }
         | PolicyError::DefaultAboveCeiling { .. }
         | PolicyError::BadPattern { .. } => Code::BadPolicy,
+    }
+}
+
+pub(crate) fn git_code(error: &GitError) -> Code {
+    match error {
+        GitError::Input(_) => Code::BadOption,
+        GitError::UnknownTool { .. } => Code::UnknownTool,
+        GitError::NotRegistered => Code::GitNotRegistered,
+        GitError::BadValue { .. } | GitError::NeedsBase | GitError::NeedsWorkTree { .. } => Code::GitBadValue,
+        GitError::BadRevision { .. } => Code::GitBadRevision,
+        GitError::BadPath { .. } | GitError::PathOutside { .. } | GitError::NoSuchPath { .. } => {
+            Code::GitBadPath
+        }
+        GitError::NoRepository { .. } => Code::GitNoRepository,
+        GitError::Layout { .. } => Code::GitLayout,
+        GitError::Owner { .. } => Code::GitOwner,
+        GitError::NotFound { .. } => Code::GitNotFound,
+        GitError::Version { .. } => Code::GitVersion,
+        GitError::MissingObject { .. } => Code::GitMissingObject,
+        GitError::Failed { .. } | GitError::Io { .. } => Code::GitFailed,
     }
 }
 

@@ -12,12 +12,14 @@
 //! | [`warden`] | what runs outside the host: warden, keeper, capture, tree |
 //! | [`supervisor`] | the host's side of the warden: live commands, kill, wait |
 //! | [`host`] | the composition root: the only file that knows the whole order |
+//! | [`tools`] | what a model sees: schemas, and one way to execute a tool by name |
 //! | `addon` | the only N-API code |
 
 #[cfg(all(feature = "addon", not(test)))] // nothing loads an addon under `cargo test`
 mod addon;
 pub mod confinement;
 pub mod error;
+pub mod git;
 pub mod host;
 pub mod input;
 pub mod limits;
@@ -26,5 +28,6 @@ pub mod policy;
 pub mod program;
 pub mod sandbox;
 pub mod supervisor;
+pub mod tools;
 pub mod vault;
 pub mod warden;

@@ -93,6 +93,12 @@ pub const RECORD_RESERVED_BYTES: i64 = 8 * 1024;
 pub const CAPTURE_CHUNK: usize = 64 * 1024;
 /// What a keeper that no longer keeps time gets beyond its budget and graces, in milliseconds.
 pub const KEEPER_OVERDUE_MS: u64 = 2_000;
+/// How often a host with live commands lets a warden go on that somebody may have stopped, in milliseconds.
+pub const WARDEN_WAKE_MS: u64 = 1_000;
+/// How long a warden's end may take from the closing of its first descriptor to that of its last, in milliseconds.
+pub const WARDEN_ENDING_MS: u64 = 200;
+/// How long the lock of a command may outlast its keeper and its warden, in milliseconds.
+pub const LOCK_RELEASE_MS: u64 = 1_000;
 /// How long the host waits for a keeper's word that a start was made or failed, in milliseconds.
 pub const START_REPLY_MS: u64 = 30_000;
 
@@ -103,8 +109,81 @@ pub const TMP_SWEEP_AFTERWARDS_MS: u64 = 10_000;
 
 /// Longest wait of a model's call, in milliseconds: MCP clients give up a request after 60 s.
 pub const MAX_MODEL_WAIT_MS: u64 = 30_000;
+/// How long the outcome of a decision that no call was waiting for is kept for the next one, in milliseconds.
+pub const DECISION_KEPT_MS: u64 = 600_000;
 
 /// Size at which an audit file is set aside and a new one begun.
 pub const AUDIT_FILE_BYTES: u64 = 8 * 1024 * 1024;
 /// Characters of argv that one audit line holds.
 pub const AUDIT_ARGV_CHARS: usize = 4_000;
+
+/// Time budget of a git call when the host doesn't say, in milliseconds.
+pub const GIT_DEFAULT_TIMEOUT_MS: u64 = 60_000;
+/// Bytes kept of a git answer when the host doesn't say.
+pub const GIT_DEFAULT_MAX_OUTPUT_BYTES: u64 = 33_554_432;
+/// UTF-16 units of a git answer's `preview` when the host doesn't say.
+pub const GIT_DEFAULT_PREVIEW_UNITS: u64 = 2_000;
+/// Most UTF-16 units of a git answer's `preview`, its elision mark not counted.
+pub const GIT_MAX_PREVIEW_UNITS: u64 = 4_000;
+/// Commits of a `git_log` when the model doesn't say.
+pub const GIT_DEFAULT_MAX_COUNT: u64 = 20;
+/// Most commits of one `git_log`.
+pub const GIT_MAX_COUNT: u64 = 500;
+/// Lines of context around a change when the model doesn't say.
+pub const GIT_DEFAULT_UNIFIED: u64 = 3;
+/// Most lines of context around a change.
+pub const GIT_MAX_UNIFIED: u64 = 50;
+/// Lines that `git_blame` answers when only an end is given.
+pub const GIT_BLAME_SPAN: u64 = 100;
+/// Highest line number that `git_blame` takes.
+pub const GIT_MAX_LINE: u64 = 10_000_000;
+/// Longest revision in bytes.
+pub const GIT_MAX_REVISION_BYTES: usize = 200;
+/// Longest path in bytes: `PATH_MAX` without its NUL (`limits.h`).
+pub const GIT_MAX_PATH_BYTES: usize = 4_095;
+/// Longest search text (pattern, author, pickaxe) in bytes.
+pub const GIT_MAX_SEARCH_BYTES: usize = 1_000;
+/// Most arguments of `runGitCommand`.
+pub const GIT_MAX_ARGS: usize = 1_000;
+/// Time budget of a step that only resolves a value, in milliseconds.
+pub const GIT_RESOLVE_TIMEOUT_MS: u64 = 10_000;
+/// Bytes that a resolving step may answer.
+pub const GIT_RESOLVE_OUTPUT_BYTES: u64 = 64 * 1024;
+/// Bytes of standard error that are looked at to tell a missing object from another failure.
+pub const GIT_STDERR_BYTES: usize = 64 * 1024;
+/// Largest repository configuration that is read, in bytes.
+pub const GIT_MAX_CONFIG_BYTES: u64 = 1024 * 1024;
+/// Largest index that is copied, in bytes.
+pub const GIT_MAX_INDEX_BYTES: u64 = 1024 * 1024 * 1024;
+/// Largest of the one-line files (`HEAD`, a `.git` file, `commondir`), in bytes.
+pub const GIT_MAX_LINE_FILE_BYTES: u64 = 64 * 1024;
+/// Most entries looked at below `objects`, `refs` and `logs`.
+pub const GIT_MAX_LAYOUT_ENTRIES: usize = 1_000_000;
+/// Oldest git that is used: below it the fixes for lazy fetching and for hostile clones are missing.
+pub const GIT_MIN_VERSION: (u32, u32, u32) = (2, 39, 4);
+/// First git that reads reftable repositories.
+pub const GIT_REFTABLE_VERSION: (u32, u32, u32) = (2, 45, 0);
+/// Age from which a scratch directory that nobody holds is removed, in milliseconds.
+pub const GIT_SWEEP_AFTER_MS: u64 = 60_000;
+/// From SIGTERM to SIGKILL of a git run, in milliseconds: it has nothing to clean up.
+pub const GIT_KILL_GRACE_MS: u64 = 500;
+/// Address space of a git run, in bytes: what a bomb in a repository may take.
+pub const GIT_ADDRESS_SPACE_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+/// Most bytes that one step of a follower brings.
+pub const FOLLOW_CHUNK_BYTES: usize = 64 * 1024;
+/// Age in milliseconds from which a folder that was never finished is taken for one that never will be.
+pub const UNFINISHED_AFTER_MS: u64 = 3_600_000;
+/// Commands of a list when the caller doesn't say.
+pub const DEFAULT_LIST_LENGTH: u64 = 50;
+/// Most commands of one list.
+pub const MAX_LIST_LENGTH: u64 = 500;
+/// After how many settled commands the host's `retention` is applied again.
+pub const RETENTION_EVERY: u64 = 64;
+/// Least time from one measuring of the vault to the next, in milliseconds.
+pub const MEASURE_AFTER_MS: u64 = 1_000;
+/// From one measuring of the vault to the next passes at least this many times what the measuring took.
+pub const MEASURE_SHARE: u32 = 20;
+/// How long a keeper that does not listen yet is waited for, in milliseconds.
+pub const KEEPER_LISTENS_MS: u64 = 5_000;
+/// Most UTF-16 units of a banked artifact's `kind`.
+pub const MAX_KIND_UNITS: usize = 60;

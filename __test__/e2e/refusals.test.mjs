@@ -180,7 +180,9 @@ test('an unknown command is named', async t => {
   await refused(host.killBackgroundCommand('x'), 'ERR_UNKNOWN_TASK', words);
   await refused(host.readBackgroundCommandOutput('x'), 'ERR_UNKNOWN_TASK', words);
   await refused(host.followLines('x').next(), 'ERR_UNKNOWN_TASK', words);
-  assert.throws(() => host.getBackgroundCommandStatus('x'), { code: 'ERR_UNKNOWN_TASK' });
+  const status = async () => host.getBackgroundCommandStatus('x');
+  await refused(status(), 'ERR_UNKNOWN_TASK', words);
+  await refused(host.searchOutput('x', { pattern: 'x' }), 'ERR_UNKNOWN_TASK', words);
 });
 
 test('a vault that can not be written is refused by the name of its option', async t => {

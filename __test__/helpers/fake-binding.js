@@ -28,7 +28,18 @@ function fakeBinding(given = {}) {
   const soon = (port, message) => setTimeout(() => port.deliver([message]), 2).unref();
   const record = (method, args) => fake.calls.push({ method, args });
 
-  for (const method of ['setPolicy', 'policy', 'status', 'counts', 'abort', 'cancel', 'followClose']) {
+  for (const method of [
+    'setPolicy',
+    'policy',
+    'status',
+    'counts',
+    'abort',
+    'cancel',
+    'followClose',
+    'tools',
+    'setToolContext',
+    'registerCommandTools',
+  ]) {
     Host.prototype[method] = function (...args) {
       record(method, args);
       return (
@@ -51,6 +62,7 @@ function fakeBinding(given = {}) {
     'list',
   ];
   asynchronous.push('readArtifactBytes', 'bankArtifact', 'search', 'dispose', 'follow', 'followNext');
+  asynchronous.push('executeTool', 'decideTool', 'toolOutcome');
   for (const method of asynchronous) {
     Host.prototype[method] = function (id, ...args) {
       record(method, args);

@@ -9,9 +9,12 @@ import { CommandHost } from 'argvault';
 export const CEILING_MS = 30_000;
 
 /** A temporary directory with an empty `root` and a place for a vault. */
-export async function makePlace(t) {
+export async function makePlace(t, beforeRemoval = async () => {}) {
   const dir = await realpath(await mkdtemp(path.join(tmpdir(), 'argvault-test-')));
-  t.after(() => rm(dir, { recursive: true, force: true }));
+  t.after(async () => {
+    await beforeRemoval();
+    await rm(dir, { recursive: true, force: true });
+  });
   const root = path.join(dir, 'root');
   await mkdir(root);
   return { dir, root, vaultDir: path.join(dir, 'vault') };
@@ -19,9 +22,11 @@ export async function makePlace(t) {
 
 /** A host with a policy that allows `sh`, `node` and what is given. */
 export async function openHost(t, { policy, options } = {}) {
-  const place = await makePlace(t);
+  // One hook for both: the vault must not go before its host's commands have.
+  const opened = {};
+  const place = await makePlace(t, () => opened.host?.dispose());
   const host = new CommandHost({ vaultDir: place.vaultDir, ...options });
-  t.after(() => host.dispose());
+  opened.host = host;
   const base = { allowedExecutables: ['sh', process.execPath], cwdRoot: place.root, killGraceMs: 1_000 };
   await host.setBackgroundCommandPolicy({ ...base, ...policy });
   return { host, ...place };

@@ -21,8 +21,15 @@ test('without the addon importing works and isSupported says why not', () => {
 test('without the addon every call fails with ERR_PLATFORM, and only dispose has nothing to do', async () => {
   const api = compose.compose(absent);
   const host = new api.CommandHost({ vaultDir: '/tmp' });
-  const sync = ['getBackgroundCommandPolicy', 'getBackgroundCommandStatus', 'backgroundCommandCounts'];
+  const sync = [
+    'getBackgroundCommandPolicy',
+    'getBackgroundCommandStatus',
+    'backgroundCommandCounts',
+    'tools',
+    'setToolContext',
+  ];
   const iterators = ['followOutput', 'followLines'];
+  const inBand = ['executeTool'];
   const other = [
     'ArgvaultError',
     'CommandHost',
@@ -31,12 +38,18 @@ test('without the addon every call fails with ERR_PLATFORM, and only dispose has
     'dispose',
     'configureDefaultHost',
   ];
-  const asynchronous = Object.keys(api).filter(name => ![...sync, ...iterators, ...other].includes(name));
+  const asynchronous = Object.keys(api).filter(
+    name => ![...sync, ...iterators, ...inBand, ...other].includes(name),
+  );
   assert.ok(asynchronous.length > 10);
   for (const on of [api, host]) {
     for (const name of sync) assert.throws(() => on[name]('x'), { code: 'ERR_PLATFORM' }, name);
     for (const name of asynchronous) await assert.rejects(on[name]('x'), { code: 'ERR_PLATFORM' }, name);
     for (const name of iterators) await assert.rejects(on[name]('x').next(), { code: 'ERR_PLATFORM' }, name);
+    for (const name of inBand) {
+      const { isError, code } = await on[name]('x');
+      assert.deepEqual({ isError, code }, { isError: true, code: 'ERR_PLATFORM' }, name);
+    }
     await on.dispose();
   }
   await assert.rejects(api.configureDefaultHost({}), { code: 'ERR_PLATFORM' });

@@ -4,15 +4,24 @@ import {
   type BackgroundCommandStatus,
   type CommandBackend,
   CommandHost,
+  executeTool,
   followLines,
   followOutput,
   getBackgroundCommandStatus,
   isArgvaultError,
+  type OutputLinePage,
+  type OutputPage,
   readArtifactBytes,
+  readBackgroundCommandOutput,
+  registerBackgroundCommandTools,
   runCommand,
   type SettledStatus,
   setBackgroundCommandPolicy,
+  setToolContext,
   startBackgroundCommand,
+  type Tool,
+  type ToolResult,
+  tools,
 } from 'argvault';
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -68,6 +77,10 @@ holds<Equal<typeof done, SettledStatus>>();
 
 const bytes = await readArtifactBytes(done.stdout.artifactId, { offset: 0, length: 10 });
 holds<Equal<typeof bytes, Buffer | null>>();
+const page = await readBackgroundCommandOutput(taskId, { stream: 'stderr', limit: 5 });
+holds<Equal<typeof page, OutputPage>>();
+const lines = await readBackgroundCommandOutput(taskId, { line: 3, lines: 2 });
+holds<Equal<typeof lines, OutputLinePage>>();
 for await (const chunk of followOutput(taskId, { from: 10 })) chunk.readUInt8();
 for await (const line of followLines(taskId, { stream: 'stderr' })) line.trim();
 
@@ -84,3 +97,29 @@ try {
     if (code === 'ERR_NO_SUCH_CODE') throw error;
   }
 }
+
+// As ai's `JSONSchema7`, MCP's `Tool['inputSchema']` and LangChain's `Record<string, unknown>` take them: no casts.
+type McpTool = {
+  name: string;
+  description?: string;
+  inputSchema: {
+    type: 'object';
+    properties?: { [x: string]: object };
+    required?: string[];
+    [x: string]: unknown;
+  };
+  annotations?: { readOnlyHint?: boolean; [x: string]: unknown };
+};
+const registered = await registerBackgroundCommandTools({ allowedExecutables: ['git'], cwdRoot: '/' });
+holds<Equal<typeof registered, Tool[]>>();
+const listed: McpTool[] = tools();
+const asRecords: Record<string, unknown>[] = tools().map(tool => tool.inputSchema);
+setToolContext({ sessionId: 'a' });
+const called: ToolResult = await executeTool('command_status', { taskId, waitMs: 5 }, { sessionId: 'a' });
+if (called.isError) holds<Equal<typeof called.code, ArgvaultErrorCode>>();
+else asRecords.push(called);
+const structured: { [x: string]: unknown } = called;
+for (const tool of registered) await tool.execute(structured, { abortSignal: AbortSignal.timeout(1) });
+listed.length = 0;
+// @ts-expect-error unknown keys are refused
+await executeTool('command_status', {}, { session: 'a' });

@@ -17,6 +17,7 @@ use crate::host::error::HostError;
 use crate::host::status::Status;
 use crate::host::{Cancel, CancelSender, CommandHost, Listener};
 use crate::input::{Field, Value};
+use crate::tools::Tools;
 
 /// `{ ok }` or `{ error }`.
 #[napi(object, object_from_js = false)]
@@ -28,7 +29,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    fn of(result: std::result::Result<impl Serialize, Error>) -> Self {
+    pub(super) fn of(result: std::result::Result<impl Serialize, Error>) -> Self {
         match result {
             Ok(value) => Self { ok: serde_json::to_value(value).ok(), error: None },
             Err(error) => Self { ok: None, error: serde_json::to_value(error.to_wire()).ok() },
@@ -56,6 +57,7 @@ type Cancels = Arc<Mutex<HashMap<u64, CancelSender>>>;
 #[napi]
 pub struct Host {
     core: Arc<CommandHost>,
+    pub(super) tools: Arc<Tools>,
     port: Arc<Shared>,
     cancels: Cancels,
 }
@@ -71,7 +73,8 @@ impl Host {
             CommandHost::new(&value::read(options)?, &value::read(env)?, runtime::supervisor(), listener);
         let core = made.map_err(|error| napi::Error::from_reason(error.to_string()))?;
         port.adopt(&core);
-        Ok(Self { core, port, cancels: Cancels::default() })
+        let tools = Arc::new(Tools::new(Arc::clone(&core)));
+        Ok(Self { core, tools, port, cancels: Cancels::default() })
     }
 
     /// Puts a policy in force.
@@ -131,11 +134,15 @@ impl Host {
     ) -> Result<()> {
         let (argv, options, env) = (value::read(argv)?, value::read(options)?, value::read(env)?);
         let policy = self.core.policy();
+        let options = self.tools.in_session(options);
         let cancel = self.cancellable(id);
         if aborted {
             self.cancel(id);
         }
-        self.spawn(id, |core| async move { json(core.start(policy, argv, options, env, cancel).await) });
+        self.spawn(id, |core| {
+            let started = core.start(policy, argv, options, env, cancel);
+            async move { held(started.await?) }
+        });
         Ok(())
     }
 
@@ -144,7 +151,7 @@ impl Host {
     pub fn answer(&self, id: f64, ticket: f64, reply: Unknown<'_>) -> Result<()> {
         let reply = value::read(reply)?;
         let cancel = self.cancellable(id);
-        self.spawn(id, move |core| async move { json(core.answer(key(ticket), &reply, cancel).await) });
+        self.spawn(id, move |core| async move { held(core.answer(key(ticket), &reply, cancel).await?) });
         Ok(())
     }
 
@@ -180,6 +187,7 @@ impl Host {
     /// Ends everything and refuses starts.
     #[napi(catch_unwind)]
     pub fn dispose(&self, id: f64) {
+        self.tools.close();
         self.spawn(id, |core| async move {
             core.dispose().await;
             json(Ok(Json::Null))
@@ -215,17 +223,72 @@ impl Host {
         });
         Ok(())
     }
+
+    /// Keeps text or bytes.
+    #[napi(catch_unwind)]
+    pub fn bank_artifact(&self, id: f64, content: Unknown<'_>, options: Unknown<'_>) -> Result<()> {
+        let (content, options) = (value::read(content)?, value::read(options)?);
+        self.spawn(id, |core| async move { json(core.bank(content, &options).await) });
+        Ok(())
+    }
+
+    /// Searches a command's output.
+    #[napi(catch_unwind)]
+    pub fn search(&self, id: f64, task_id: Unknown<'_>, options: Unknown<'_>) -> Result<()> {
+        let (task, options) = (value::read(task_id)?, value::read(options)?);
+        self.read(id, move |core| json(core.search(text(&task, "taskId")?, &options)));
+        Ok(())
+    }
+
+    /// The vault's commands.
+    #[napi(catch_unwind)]
+    pub fn list(&self, id: f64, options: Unknown<'_>) -> Result<()> {
+        let options = value::read(options)?;
+        self.read(id, move |core| json(core.list(&options)));
+        Ok(())
+    }
+
+    /// Removes what is over.
+    #[napi(catch_unwind)]
+    pub fn cleanup(&self, id: f64, options: Unknown<'_>) -> Result<()> {
+        let options = value::read(options)?;
+        self.read(id, move |core| json(core.cleanup(&options)));
+        Ok(())
+    }
+
+    /// Begins to follow a command's output.
+    #[napi(catch_unwind)]
+    pub fn follow(&self, id: f64, task_id: Unknown<'_>, options: Unknown<'_>) -> Result<()> {
+        let (task, options) = (value::read(task_id)?, value::read(options)?);
+        self.spawn(id, |core| async move { json(core.follow(text(&task, "taskId")?, &options)) });
+        Ok(())
+    }
+
+    /// The next bytes of a follower, or null.
+    #[napi(catch_unwind)]
+    pub fn follow_next(&self, id: f64, follower: f64) {
+        self.spawn(id, move |core| async move {
+            let next = core.follow_next(key(follower)).await?;
+            Ok(next.map_or(Reply::Json(Json::Null), Reply::Bytes))
+        });
+    }
+
+    /// Closes a follower.
+    #[napi(catch_unwind)]
+    pub fn follow_close(&self, follower: f64) {
+        self.core.follow_close(key(follower));
+    }
 }
 
 impl Host {
-    fn cancellable(&self, id: f64) -> Cancel {
+    pub(super) fn cancellable(&self, id: f64) -> Cancel {
         let (sender, cancel) = Cancel::new();
         lock(&self.cancels).insert(key(id), sender);
         cancel
     }
 
     /// Runs work that waits for things.
-    fn spawn<F>(&self, id: f64, work: impl FnOnce(Arc<CommandHost>) -> F)
+    pub(super) fn spawn<F>(&self, id: f64, work: impl FnOnce(Arc<CommandHost>) -> F)
     where
         F: Future<Output = std::result::Result<Reply, Error>> + Send + 'static,
     {
@@ -267,7 +330,7 @@ fn lock(cancels: &Cancels) -> std::sync::MutexGuard<'_, HashMap<u64, CancelSende
 
 /// Ids and tickets are counted up from 1 by this package itself.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive integer within 2^53")]
-fn key(id: f64) -> u64 {
+pub(super) fn key(id: f64) -> u64 {
     id as u64
 }
 
@@ -277,9 +340,17 @@ fn no_threads(error: &std::io::Error) -> Error {
     crate::supervisor::error::SupervisorError::Resources { doing, source }.into()
 }
 
-fn json(result: std::result::Result<impl Serialize, Error>) -> std::result::Result<Reply, Error> {
+pub(super) fn json(result: std::result::Result<impl Serialize, Error>) -> std::result::Result<Reply, Error> {
     let value = serde_json::to_value(result?);
     value.map(Reply::Json).map_err(|error| HostError::Internal { reason: error.to_string() }.into())
+}
+
+/// JSON of something that is to be dropped only when JavaScript has the JSON.
+pub(super) fn held(value: impl Serialize + Send + 'static) -> std::result::Result<Reply, Error> {
+    match json(Ok(&value))? {
+        Reply::Json(json) => Ok(Reply::Held(json, Box::new(value))),
+        other => Ok(other),
+    }
 }
 
 fn text<'v>(value: &'v Value, what: &str) -> std::result::Result<&'v str, Error> {

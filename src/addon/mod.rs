@@ -7,4 +7,5 @@
 mod host;
 mod port;
 mod runtime;
+mod tools;
 mod value;

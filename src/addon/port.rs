@@ -2,6 +2,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "what JavaScript passes to an export is a value")]
 
+use std::any::Any;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -15,10 +16,11 @@ use crate::error::{Code, Error, WireError};
 use crate::host::CommandHost;
 
 /// What a call comes to.
-#[derive(Debug)]
 pub(super) enum Reply {
     /// Anything that JSON can say.
     Json(Json),
+    /// The same, with what is dropped once it is delivered.
+    Held(Json, Box<dyn Any + Send>),
     /// Text, which may be long.
     Text(String),
     /// Bytes.
@@ -88,6 +90,10 @@ impl Shared {
 fn message(id: f64, result: std::result::Result<Reply, WireError>) -> Message {
     let (ok, value) = match result {
         Ok(Reply::Json(json)) => (true, Either3::A(json)),
+        Ok(Reply::Held(json, held)) => {
+            drop(held);
+            (true, Either3::A(json))
+        }
         Ok(Reply::Text(text)) => (true, Either3::B(text)),
         Ok(Reply::Bytes(bytes)) => (true, Either3::C(bytes.into())),
         Err(error) => (false, Either3::A(serde_json::to_value(error).unwrap_or_default())),

@@ -1,5 +1,6 @@
 //! The course of one command, from its folder to its outcome, whoever carries it on.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -10,16 +11,17 @@ use super::CommandHost;
 use super::registry::{EndHandle, EndOrder, Live};
 use super::start::{Prepared, Unstarted, Why};
 use crate::error::Error;
+use crate::limits;
 use crate::os::clock::epoch_ms;
 use crate::os::signal::SignalNumber;
 use crate::supervisor::error::SupervisorError;
 use crate::supervisor::gate::Permit;
 use crate::supervisor::launch::Handed;
-use crate::supervisor::live::{Reader, Settlement, Standing};
+use crate::supervisor::live::{Orders, Reader, Settlement, Standing};
 use crate::vault::id::TaskId;
 use crate::vault::layout;
 use crate::vault::record::{Cause, CommandFile, Outcome};
-use crate::vault::store::{Found, NewTask};
+use crate::vault::store::{Found, NewTask, Vault};
 
 /// A command that has a folder and is not over.
 pub struct Course {
@@ -63,7 +65,7 @@ impl Course {
     fn register(&self, end: EndHandle) {
         let standing = self.standing.subscribe();
         let live = Live { command: Arc::clone(&self.command), since: Instant::now(), standing, end };
-        self.host.registry.insert(self.task.clone(), live);
+        self.host.registry.insert(self.task, live);
     }
 
     /// Hands it to the warden, and has it followed from there.
@@ -90,15 +92,13 @@ impl Course {
                 drop(handover);
                 let (reader, orders) = link.split();
                 self.standing.send_replace(Standing::Running);
-                // Whoever asked for its end before finds the order here; whoever asks later finds the keeper.
+                // Whoever asks for its end from now on finds the keeper; whoever found the queue is heard by `follow`.
                 self.register(EndHandle::Running(orders.clone()));
                 let disposed = self.host.disposed.load(Ordering::Acquire);
-                let order =
-                    (*self.asked.borrow()).or(disposed.then_some((SignalNumber::TERM, Cause::KillAll)));
-                if let Some((signal, cause)) = order {
-                    orders.end(signal, cause);
+                if disposed && self.asked.borrow().is_none() {
+                    orders.end(SignalNumber::TERM, Cause::KillAll);
                 }
-                tokio::spawn(self.follow(reader, permit));
+                tokio::spawn(self.follow(reader, orders, permit));
             }
             Ok(Handed::Settled(settlement)) => self.finish(settlement),
             Err(error) => {
@@ -108,10 +108,27 @@ impl Course {
         Ok(())
     }
 
-    async fn follow(self, reader: Reader, permit: Permit) {
-        let settlement = match reader.follow(&self.standing).await {
+    async fn follow(self, reader: Reader, orders: Orders, permit: Permit) {
+        let followed = {
+            let mut followed = std::pin::pin!(reader.follow(&self.standing));
+            let mut asked = self.asked.subscribe();
+            let mut passed_on = false;
+            let often = Duration::from_millis(limits::WARDEN_WAKE_MS);
+            let mut glance = tokio::time::interval_at(tokio::time::Instant::now() + often, often);
+            loop {
+                tokio::select! {
+                    followed = &mut followed => break followed,
+                    (signal, cause) = end_order(&mut asked), if !passed_on => {
+                        orders.end(signal, cause);
+                        passed_on = true;
+                    }
+                    _ = glance.tick() => self.host.supervisor.wake_warden(),
+                }
+            }
+        };
+        let settlement = match followed {
             Some(settlement) => settlement,
-            None => self.settle_abandoned(),
+            None => self.settle_abandoned().await,
         };
         drop(permit);
         self.finish(settlement);
@@ -126,8 +143,11 @@ impl Course {
         let Self { host, task, command, standing, told, .. } = self;
         let stored = settlement.stored;
         let status = host.settled_status(&task, &command, &settlement.outcome);
+        let written = settlement.outcome.stdout_bytes + settlement.outcome.stderr_bytes;
+        // Before those who wait are told: what they do next finds it over, and looking at it clears the mark.
+        host.registry.settled(&task, command.session_id.as_deref(), stored);
+        host.note_settled(written);
         standing.send_replace(Standing::Settled(settlement));
-        host.registry.settled(&task, command.session_id.clone(), stored);
         tokio::spawn(async move {
             let _ = told.await; // an error says the same: the other end was dropped
             host.listener.settled(status);
@@ -135,7 +155,7 @@ impl Course {
     }
 
     /// Keeper and warden are gone without a word: the record, or the lack of one, tells.
-    fn settle_abandoned(&self) -> Settlement {
+    async fn settle_abandoned(&self) -> Settlement {
         let unstored = |outcome: Outcome| Settlement { outcome: Arc::new(outcome), stored: false };
         let mut lost = Outcome::bare(
             Cause::KeeperLost,
@@ -145,12 +165,27 @@ impl Course {
         if let Ok(Found::Settled(outcome)) = vault.find(&self.task) {
             return Settlement { outcome: Arc::from(outcome), stored: true };
         }
+        lost.duration_ms = lost.settled_at.saturating_sub(self.command.started_at);
         if let Ok(folder) = vault.folder(&self.task) {
             lost.stdout_bytes = layout::size_of(&folder, layout::STDOUT);
             lost.stderr_bytes = layout::size_of(&folder, layout::STDERR);
         }
-        let stored = vault.adopt(&self.task, &lost, self.host.options.sync).is_ok();
+        let stored = self.adopt(vault, &lost).await.is_ok();
         Settlement { stored, ..unstored(lost) }
+    }
+
+    /// Writes the record in everybody's place. The lock that says "live" may be closed a little later than the socket.
+    async fn adopt(&self, vault: &Vault, outcome: &Outcome) -> io::Result<()> {
+        const PAUSE: Duration = Duration::from_millis(10);
+        let deadline = Instant::now() + Duration::from_millis(limits::LOCK_RELEASE_MS);
+        loop {
+            match vault.adopt(&self.task, outcome, self.host.options.sync) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < deadline => {
+                    tokio::time::sleep(PAUSE).await;
+                }
+                done => return done,
+            }
+        }
     }
 
     /// Records the outcome of a command that never had a keeper.

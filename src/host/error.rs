@@ -50,6 +50,17 @@ pub enum HostError {
     /// A follower that nobody opened, or that was closed.
     #[error("This follower is not open.")]
     NoSuchFollower,
+    /// A page by text and by lines at once.
+    #[error("offset and limit page by text, line and lines by lines: both were given.")]
+    MixedPage,
+    /// Another process's command that waits for its turn there.
+    #[error("The command {task} waits for its turn in process {host}, which alone can end it.")]
+    QueuedElsewhere {
+        /// The task.
+        task: String,
+        /// The process.
+        host: u32,
+    },
     /// A fault in argvault itself.
     #[error("argvault failed: {reason}.")]
     Internal {
@@ -116,6 +127,10 @@ impl HostError {
                 "Use a name of signal(7), such as \"SIGTERM\" or \"SIGINT\".".into()
             }
             Self::NoSuchFollower => "Open a new one with followOutput().".into(),
+            Self::MixedPage => "Give offset and limit, or line and lines.".into(),
+            Self::QueuedElsewhere { .. } => {
+                "End it there, end that process, or try again once the command runs.".into()
+            }
             Self::Internal { .. } => "Report this with the steps that lead to it.".into(),
         }
     }

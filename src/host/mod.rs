@@ -3,33 +3,47 @@
 //! It decides nothing itself. The policy, the sandbox and the program table say whether and what; the supervisor
 //! hands over; the vault remembers.
 
+mod bank;
 mod course;
 pub mod doctor;
+mod elsewhere;
 pub mod error;
+mod follow;
+pub mod git;
+mod list;
 mod options;
+mod pages;
 pub mod questions;
 mod reads;
 mod registry;
 mod run;
+mod sessions;
 mod start;
 pub mod status;
 mod trail;
+mod trusted;
+mod upkeep;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio::sync::watch;
 
+pub use self::list::CommandList;
 pub use self::options::{HostOptions, Retention};
-pub use self::reads::{OutputPage, read_signal, read_wait};
+pub use self::pages::{ArtifactPage, OutputPage};
+pub use self::reads::{read_signal, read_wait};
 pub use self::registry::Counts;
 pub use self::run::{Reply, Started};
 pub use self::start::{ActivePolicy, check_platform};
+pub use self::upkeep::Cleaned;
 
 use self::error::HostError;
+use self::follow::Followers;
 use self::questions::Questions;
 use self::registry::Registry;
 use self::status::Status;
+use self::upkeep::Upkeep;
 use crate::confinement;
 use crate::error::Error;
 use crate::input::Value;
@@ -37,6 +51,7 @@ use crate::supervisor::gate::Gate;
 use crate::supervisor::launch::Supervisor;
 use crate::vault::audit::Audit;
 use crate::vault::store::Vault;
+use crate::vault::watch::Watcher;
 
 /// Who is told what happens without having asked.
 pub trait Listener: Send + Sync + 'static {
@@ -69,7 +84,7 @@ impl Cancel {
     }
 
     /// Waits for it; for ever if nobody can give up any more.
-    async fn set(&mut self) {
+    pub(crate) async fn set(&mut self) {
         if self.0.wait_for(|set| *set).await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -92,6 +107,15 @@ pub struct CommandHost {
     registry: Registry,
     gate: Arc<Gate>,
     questions: Questions,
+    /// Held for reading by each start that is on its way.
+    starting: Arc<tokio::sync::RwLock<()>>,
+    /// The repository that git tools ask.
+    git: Mutex<Option<crate::git::Toolbox>>,
+    /// True once the host is disposed of or abandoned: runs that nobody registered end by it.
+    ended: watch::Sender<bool>,
+    followers: Followers,
+    watcher: Watcher,
+    upkeep: Upkeep,
     disposed: AtomicBool,
     listener: Box<dyn Listener>,
 }
@@ -125,6 +149,12 @@ impl CommandHost {
             registry: Registry::default(),
             gate: Arc::new(Gate::default()),
             questions: Questions::default(),
+            starting: Arc::default(),
+            git: Mutex::default(),
+            ended: watch::Sender::new(false),
+            followers: Followers::default(),
+            watcher: Watcher::default(),
+            upkeep: Upkeep::default(),
             disposed: AtomicBool::new(false),
             listener,
         }))

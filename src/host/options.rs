@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::input::{Fields, InputError, Value};
+pub use crate::vault::cleanup::Retention;
 
 /// `CommandHostOptions`, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,26 +20,15 @@ pub struct HostOptions {
     pub sync: bool,
 }
 
-/// What may be removed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Retention {
-    /// Settled longer ago than this, in milliseconds.
-    pub older_than_ms: Option<u64>,
-    /// The oldest, until the vault holds no more than this many bytes.
-    pub max_bytes: Option<u64>,
-}
-
-impl Retention {
-    /// From `{ olderThanMs?, maxBytes? }`, which the caller knows as `what`.
-    pub fn read(value: &Value, what: &str) -> Result<Self, InputError> {
-        let mut fields = Fields::of(value, what)?;
-        let retention = Self {
-            older_than_ms: fields.field("olderThanMs").unsigned_integer()?,
-            max_bytes: fields.field("maxBytes").unsigned_integer()?,
-        };
-        fields.finish()?;
-        Ok(retention)
-    }
+/// From `{ olderThanMs?, maxBytes? }`, which the caller knows as `what`.
+pub fn read_retention(value: &Value, what: &str) -> Result<Retention, InputError> {
+    let mut fields = Fields::of(value, what)?;
+    let retention = Retention {
+        older_than_ms: fields.field("olderThanMs").unsigned_integer()?,
+        max_bytes: fields.field("maxBytes").unsigned_integer()?,
+    };
+    fields.finish()?;
+    Ok(retention)
 }
 
 impl HostOptions {
@@ -64,7 +54,7 @@ impl HostOptions {
             max_vault_bytes: fields.field("maxVaultBytes").positive_integer()?,
             retention: match retention.value() {
                 Value::Absent => None,
-                value => Some(Retention::read(value, retention.path())?),
+                value => Some(read_retention(value, retention.path())?),
             },
             sync: fields.field("durability").word(&[("rename", false), ("fsync", true)])?.unwrap_or(false),
         };

@@ -67,7 +67,7 @@ impl Live {
 struct Inner {
     live: HashMap<TaskId, Live>,
     /// Settled, and neither status nor output was asked for since; with the session it belongs to.
-    unseen: HashMap<TaskId, Option<String>>,
+    unseen: HashMap<TaskId, Option<Box<str>>>,
 }
 
 /// All of them.
@@ -105,13 +105,13 @@ impl Registry {
         let inner = self.lock();
         let running =
             inner.live.iter().filter(|(_, live)| !matches!(*live.standing.borrow(), Standing::Settled(_)));
-        running.map(|(task, live)| (task.clone(), live.clone())).collect()
+        running.map(|(task, live)| (*task, live.clone())).collect()
     }
 
     /// One is over. It costs nothing here from now on but its mark as unseen, unless the vault doesn't have it.
-    pub fn settled(&self, task: &TaskId, session: Option<String>, stored: bool) {
+    pub fn settled(&self, task: &TaskId, session: Option<&str>, stored: bool) {
         let mut inner = self.lock();
-        inner.unseen.insert(task.clone(), session);
+        inner.unseen.insert(*task, session.map(Box::from));
         if stored {
             inner.live.remove(task);
         }
@@ -128,7 +128,11 @@ impl Registry {
 
     /// How many there are, of one session or of all.
     pub fn counts(&self, session: Option<&str>) -> Counts {
-        let of = |own: Option<&str>| session.is_none() || own == session;
+        self.counts_of(|own| session.is_none() || own == session)
+    }
+
+    /// How many there are whose session is one of these.
+    pub fn counts_of(&self, of: impl Fn(Option<&str>) -> bool) -> Counts {
         let inner = self.lock();
         let running = inner
             .live

@@ -19,7 +19,6 @@ use crate::input::Value;
 use crate::os::clock::epoch_ms;
 use crate::os::signal::SignalNumber;
 use crate::supervisor::gate::Entry;
-use crate::supervisor::live::Settlement;
 use crate::vault::id::TaskId;
 use crate::vault::record::Cause;
 
@@ -52,8 +51,27 @@ pub enum Reply {
 }
 
 impl CommandHost {
-    /// Starts a command under `policy`, the one in force when this was asked.
-    pub async fn start(
+    /// Starts a command under `policy`, the one in force when this was asked. It counts for a later
+    /// [`CommandHost::kill_all`] from the moment of this call, not of the first poll.
+    pub fn start(
+        self: &Arc<Self>,
+        policy: Option<Arc<ActivePolicy>>,
+        argv: Value,
+        options: Value,
+        env: Value,
+        cancel: Cancel,
+    ) -> impl Future<Output = Result<Reply, Error>> + Send + use<> {
+        let host = Arc::clone(self);
+        // Only a waiting `kill_all` refuses this, and that one came first.
+        let starting = Arc::clone(&self.starting).try_read_owned().ok();
+        async move {
+            let reply = host.start_now(policy, argv, options, env, cancel).await;
+            drop(starting);
+            reply
+        }
+    }
+
+    async fn start_now(
         self: &Arc<Self>,
         policy: Option<Arc<ActivePolicy>>,
         argv: Value,
@@ -127,7 +145,7 @@ impl CommandHost {
         off_the_loop(move || Prepared::check(policy, &argv, &options, &env)).await
     }
 
-    fn check_alive(&self) -> Result<(), HostError> {
+    pub(super) fn check_alive(&self) -> Result<(), HostError> {
         if self.disposed.load(Ordering::Acquire) { Err(HostError::Disposed) } else { Ok(()) }
     }
 
@@ -149,6 +167,8 @@ impl CommandHost {
             return Err(HostError::Aborted.into());
         }
         let storage = self.storage()?;
+        self.check_room().await?;
+        self.retain();
         let task = TaskId::new().map_err(|error| HostError::Internal { reason: error.to_string() })?;
         prepared.place_tmp(&storage.vault.path().join(task.as_str()));
         let entry = self.gate.enter(prepared.policy.rules.max_concurrent());
@@ -185,26 +205,25 @@ impl CommandHost {
         mut cancel: Cancel,
     ) -> Result<Status, Error> {
         let id = known(task)?;
-        if let Some(mut live) = self.registry.get(&id) {
-            let settled = live.settled();
-            let timed = async {
-                match timeout {
-                    Some(timeout) => tokio::time::sleep(timeout).await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                biased;
-                settlement = settled => {
-                    if let Some(Settlement { outcome, .. }) = settlement {
-                        self.registry.seen(&id);
-                        let command = self.command_of(&id)?;
-                        return Ok(self.settled_status(&id, &command, &outcome));
-                    }
-                }
-                () = timed => {}
-                () = cancel.set() => {}
+        let command = self.command_of(&id)?;
+        let timed = async {
+            match timeout {
+                Some(timeout) => tokio::time::sleep(timeout).await,
+                None => std::future::pending().await,
             }
+        };
+        tokio::select! {
+            biased;
+            outcome = self.over(&id) => {
+                if let Some(outcome) = outcome? {
+                    self.registry.seen(&id);
+                    // It may have had its turn meanwhile, and began then.
+                    let command = self.command_of(&id).unwrap_or(command);
+                    return Ok(self.settled_status(&id, &command, &outcome));
+                }
+            }
+            () = timed => {}
+            () = cancel.set() => {}
         }
         self.status(task)
     }
@@ -212,8 +231,11 @@ impl CommandHost {
     /// Has a command ended and waits for its end. One that is over stays as it was.
     pub async fn kill(&self, task: &str, signal: SignalNumber) -> Result<Status, Error> {
         let id = known(task)?;
+        let command = self.command_of(&id)?;
         if let Some(live) = self.registry.get(&id) {
             live.end(signal, Cause::Kill);
+        } else if let Some(outcome) = self.kill_elsewhere(&id, signal).await? {
+            return Ok(self.settled_status(&id, &command, &outcome));
         }
         self.wait(task, None, Cancel::never()).await
     }
@@ -227,6 +249,8 @@ impl CommandHost {
 
     /// Has all of this host's commands ended, and says how many there were once they are over.
     pub async fn kill_all(&self) -> u64 {
+        // Starts that are on their way become commands, or refusals, first; later ones go behind.
+        drop(self.starting.write().await);
         let running = self.registry.running();
         for (_, live) in &running {
             live.end(SignalNumber::TERM, Cause::KillAll);
@@ -242,14 +266,18 @@ impl CommandHost {
     /// Ends everything, and refuses starts from now on.
     pub async fn dispose(&self) {
         self.disposed.store(true, Ordering::Release);
+        self.ended.send_replace(true);
         self.questions.clear();
         self.kill_all().await;
+        self.followers.run_out();
     }
 
     /// The JavaScript environment is going away: everything ends, and nobody waits for it.
     pub fn abandon(&self) {
         self.disposed.store(true, Ordering::Release);
+        self.ended.send_replace(true);
         self.questions.clear();
+        self.followers.close_all();
         for (_, live) in self.registry.running() {
             live.end(SignalNumber::TERM, Cause::HostGone);
         }
@@ -261,7 +289,7 @@ async fn recheck(prepared: Prepared) -> Result<Prepared, Error> {
     off_the_loop(move || prepared.recheck().map(|()| prepared)).await
 }
 
-async fn off_the_loop<T: Send + 'static>(
+pub(super) async fn off_the_loop<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
     match tokio::task::spawn_blocking(work).await {

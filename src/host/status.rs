@@ -143,7 +143,7 @@ impl Status {
     pub fn settled(task: &TaskId, command: &CommandFile, outcome: &Outcome, output: Output) -> Self {
         let [stdout_head, stderr_head] = output.heads;
         let bank = |stream: Stream, size_bytes: u64, preview: String| {
-            let artifact_id = ArtifactId::Output(task.clone(), stream).to_string();
+            let artifact_id = ArtifactId::Output(*task, stream).to_string();
             ArtifactRef {
                 label: format!("{} [{}]", command.label, stream.name()),
                 kind: "command-output".into(),
@@ -210,6 +210,13 @@ fn common(
 
 /// The call by which a model reads an artifact on.
 pub fn read_back_hint(artifact_id: &str) -> String {
+    read_back_hint_from(artifact_id, 0)
+}
+
+/// The same, from where something that was shown stopped.
+pub fn read_back_hint_from(artifact_id: &str, offset: u64) -> String {
     let most = limits::DEFAULT_PAGE_UNITS;
-    format!("retrieve_context({{ \"artifactId\": \"{artifact_id}\", \"offset\": 0, \"limit\": {most} }})")
+    format!(
+        "retrieve_context({{ \"artifactId\": \"{artifact_id}\", \"offset\": {offset}, \"limit\": {most} }})"
+    )
 }

@@ -25,6 +25,12 @@ pub enum InputError {
         /// The known name that is most like it, if one is.
         nearest: Option<&'static str>,
     },
+    /// What can't be left out.
+    #[error("{path} is required.")]
+    Missing {
+        /// The option, with what it belongs to.
+        path: String,
+    },
     /// A value of the wrong type or out of range.
     #[error("{path} must be {expected}, not {got}.")]
     Wrong {
@@ -43,6 +49,7 @@ impl InputError {
         match self {
             Self::NotAnObject { what, .. } => format!("Pass {what} as a plain object."),
             Self::UnknownKey { what, .. } => format!("Remove it from {what}, or correct its name."),
+            Self::Missing { path } => format!("Give {path}."),
             Self::Wrong { path, expected, .. } => format!("Give {path} as {expected}, or leave it out."),
         }
     }

@@ -89,7 +89,8 @@ pub fn reap_any() -> io::Result<Option<(Pid, Ending)>> {
 
 /// The next child that has been stopped, consumed, or that has ended, left to be reaped (`waitid(2)`).
 pub fn next_child_event() -> io::Result<Option<ChildEvent>> {
-    if let Some(pid) = wait_id(libc::WSTOPPED | libc::WNOHANG)? {
+    // Asked for stops only, the kernel says ECHILD where the children that there are have all ended.
+    if let Ok(Some(pid)) = wait_id(libc::WSTOPPED | libc::WNOHANG) {
         return Ok(Some(ChildEvent::Stopped(pid)));
     }
     Ok(wait_id(libc::WEXITED | libc::WNOHANG | libc::WNOWAIT)?.map(ChildEvent::Ended))
@@ -183,7 +184,12 @@ pub struct ProcessStat {
     pub parent: Pid,
     /// `Z` or `X`: it has ended.
     pub ended: bool,
+    /// It is on its way out: it has closed its files, or is about to, and runs no code of its own any more.
+    pub exiting: bool,
 }
+
+/// Getting shut down (`PF_EXITING`), in the flags of `proc_pid_stat(5)`.
+const PF_EXITING: u32 = 0x4;
 
 /// Reads one process's `stat`; `None` when it is gone.
 pub fn stat(pid: Pid) -> Option<ProcessStat> {
@@ -196,7 +202,10 @@ fn parse_stat(line: &[u8]) -> Option<ProcessStat> {
     let pid = std::str::from_utf8(line.split(|&b| b == b' ').next()?).ok()?.parse().ok()?;
     let mut rest = std::str::from_utf8(line.get(close + 2..)?).ok()?.split(' ');
     let ended = matches!(rest.next()?, "Z" | "X");
-    Some(ProcessStat { pid, parent: rest.next()?.parse().ok()?, ended })
+    let parent = rest.next()?.parse().ok()?;
+    // After process group, session, terminal and its foreground group.
+    let flags: u32 = rest.nth(4)?.parse().ok()?;
+    Some(ProcessStat { pid, parent, ended, exiting: ended || flags & PF_EXITING != 0 })
 }
 
 /// The process's name, at most 15 bytes (`proc_pid_comm(5)`).
@@ -232,11 +241,36 @@ mod tests {
 
     #[test]
     fn a_name_full_of_parentheses_does_not_confuse_stat() {
-        let parsed = parse_stat(b"42 (a) b (c)) R 7 42 42 0 -1").unwrap();
-        assert_eq!(parsed, ProcessStat { pid: 42, parent: 7, ended: false });
-        assert!(parse_stat(b"42 (x) Z 7 0").unwrap().ended);
+        let parsed = parse_stat(b"42 (a) b (c)) R 7 42 42 0 -1 4194304 9").unwrap();
+        assert_eq!(parsed, ProcessStat { pid: 42, parent: 7, ended: false, exiting: false });
+        let ended = parse_stat(b"42 (x) Z 7 42 42 0 -1 4228100 9").unwrap();
+        assert!(ended.ended && ended.exiting);
+        let exiting = parse_stat(b"42 (x) R 7 42 42 0 -1 4194308 9").unwrap();
+        assert!(!exiting.ended && exiting.exiting);
         assert_eq!(parse_stat(b""), None);
         assert_eq!(parse_stat(b"42 (x"), None);
+    }
+
+    #[test]
+    fn a_child_that_has_ended_is_told_where_it_is_the_only_one() {
+        // `waitid` takes any child: the test runs once more, as a process that has no other.
+        const ALONE: &str = "ARGVAULT_ONLY_CHILD";
+        if std::env::var_os(ALONE).is_none() {
+            let name = "os::process::tests::a_child_that_has_ended_is_told_where_it_is_the_only_one";
+            let own = std::env::current_exe().unwrap();
+            let output = std::process::Command::new(own).args(["--exact", name]).env(ALONE, "1").output();
+            let output = output.unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+            return;
+        }
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        while stat(pid).is_some_and(|stat| !stat.ended) {
+            std::thread::yield_now();
+        }
+        assert_eq!(next_child_event().unwrap(), Some(ChildEvent::Ended(pid)));
+        child.wait().unwrap();
+        assert!(next_child_event().is_err());
     }
 
     #[test]

@@ -57,23 +57,42 @@ pub fn receive(socket: &impl AsRawFd, buffer: &mut [u8], wait: bool) -> io::Resu
             received => break received?,
         }
     };
-    let mut descriptors = Vec::new();
-    let descriptors_lost = message.flags.contains(MsgFlags::MSG_CTRUNC);
-    // `cmsgs` refuses a truncated list, though the kernel has installed those that fit: the iterator is asked only
-    // when the list is whole, and a truncated one ends this connection's use anyway.
-    if let Ok(list) = message.cmsgs() {
-        for entry in list {
-            if let ControlMessageOwned::ScmRights(raw) = entry {
-                for fd in raw {
-                    // SAFETY: the kernel has just installed `fd` in this process for this message; nobody else
-                    // knows of it.
-                    #[expect(unsafe_code, reason = "taking ownership of a received descriptor")]
-                    descriptors.push(unsafe { OwnedFd::from_raw_fd(fd) });
-                }
-            }
+    let (bytes, descriptors_lost) = (message.bytes, message.flags.contains(MsgFlags::MSG_CTRUNC));
+    let installed = match message.cmsgs() {
+        Ok(list) => list
+            .flat_map(|entry| match entry {
+                ControlMessageOwned::ScmRights(raw) => raw,
+                _ => Vec::new(),
+            })
+            .collect(),
+        // nix refuses a list that was cut short, though the kernel has installed those that it names.
+        Err(_) => cut_short(&control),
+    };
+    let own = |fd| {
+        // SAFETY: the kernel has just installed `fd` in this process for this message; nobody else knows of it.
+        #[expect(unsafe_code, reason = "taking ownership of a received descriptor")]
+        unsafe {
+            OwnedFd::from_raw_fd(fd)
         }
+    };
+    Ok(Received { bytes, descriptors: installed.into_iter().map(own).collect(), descriptors_lost })
+}
+
+/// The descriptors in a control buffer, zeroed before, whose list was cut short: a `cmsghdr` as the kernel writes it
+/// (a `size_t` with the length, level, type; `cmsg(3)`) and as many of them as there was room for.
+fn cut_short(control: &[u8]) -> Vec<RawFd> {
+    let Some((length, rest)) = control.split_first_chunk::<{ size_of::<usize>() }>() else {
+        return Vec::new();
+    };
+    let header = control.len() - rest.len() + 2 * size_of::<RawFd>();
+    let numbers = |from: usize, to: usize| {
+        let bytes = control.get(from..to).unwrap_or_default();
+        bytes.as_chunks().0.iter().map(|number| RawFd::from_ne_bytes(*number)).collect::<Vec<_>>()
+    };
+    if numbers(size_of::<usize>(), header) != [libc::SOL_SOCKET, libc::SCM_RIGHTS] {
+        return Vec::new();
     }
-    Ok(Received { bytes: message.bytes, descriptors, descriptors_lost })
+    numbers(header, usize::from_ne_bytes(*length).min(control.len()))
 }
 
 #[cfg(test)]
@@ -96,6 +115,26 @@ mod tests {
         let mut text = String::new();
         same.read_to_string(&mut text).unwrap();
         assert_eq!(text, "kept");
+    }
+
+    #[test]
+    fn descriptors_that_came_before_the_room_ended_are_owned_and_closed() {
+        let (a, b) = pair().unwrap();
+        // Of a file of its own, so that other tests' descriptors don't count.
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().to_owned();
+        let open_here = || {
+            let fds = std::fs::read_dir("/proc/self/fd").unwrap();
+            fds.filter(|fd| std::fs::read_link(fd.as_ref().unwrap().path()).is_ok_and(|to| to == path))
+                .count()
+        };
+        let too_many = [file.as_fd(); MAX_DESCRIPTORS + 1];
+        send(&a, b"x", &too_many).unwrap();
+        let received = receive(&b, &mut [0; 4], true).unwrap();
+        assert!(received.descriptors_lost);
+        assert_eq!((received.descriptors.len(), open_here()), (MAX_DESCRIPTORS, 1 + MAX_DESCRIPTORS));
+        drop(received);
+        assert_eq!(open_here(), 1);
     }
 
     #[test]

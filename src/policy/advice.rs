@@ -154,6 +154,7 @@ fn option_recovery(error: &InputError) -> String {
     match error {
         InputError::UnknownKey { key, .. } => format!("Correct or remove {}.", quoted(key)),
         InputError::Wrong { path, .. } => format!("Correct {path}, or leave it out."),
+        InputError::Missing { path } => format!("Give {path}."),
         InputError::NotAnObject { what, .. } => format!("Pass {what} as a plain object, or leave it out."),
     }
 }
@@ -169,6 +170,7 @@ fn input_details(error: &InputError) -> Json {
             json!({ "option": format!("{what}.{}", cut(key)), "nearest": nearest })
         }
         InputError::Wrong { path, expected, .. } => json!({ "option": path, "expected": expected }),
+        InputError::Missing { path } => json!({ "option": path }),
         InputError::NotAnObject { what, .. } => json!({ "option": what }),
     }
 }

@@ -29,6 +29,6 @@ pub use environment::{EnvFault, EnvSource, InheritEnv};
 pub use error::PolicyError;
 pub use executable::{AllowedExecutable, Kin};
 pub use pattern::{NearestPattern, PatternFault};
-pub use request::StartRequest;
+pub use request::{StartRequest, read_session_id};
 pub use resource::ResourceLimits;
 pub use rules::Policy;

@@ -50,7 +50,7 @@ impl<'v> StartOptions<'v> {
             env: fields.field("env").value(),
             input: input(&fields.field("input"))?,
             label: label(&fields.field("label"))?,
-            session_id: session_id(&fields.field("sessionId"))?,
+            session_id: read_session_id(&fields.field("sessionId"))?,
             confinement: Wish::read(&confinement)?.map(|wish| (confinement, wish)),
         };
         fields.finish()?;
@@ -93,7 +93,8 @@ fn label<'v>(field: &Field<'v>) -> Result<Option<&'v str>, InputError> {
     }
 }
 
-fn session_id<'v>(field: &Field<'v>) -> Result<Option<&'v str>, InputError> {
+/// Whose command it is: a string with something in it; absent is `None`.
+pub fn read_session_id<'v>(field: &Field<'v>) -> Result<Option<&'v str>, InputError> {
     match field.filled_text()? {
         Some(id) if id.encode_utf16().count() > limits::MAX_SESSION_ID_UNITS => {
             Err(field.wrong(format!("a string of at most {} characters", limits::MAX_SESSION_ID_UNITS)))

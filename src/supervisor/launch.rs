@@ -83,6 +83,14 @@ impl Supervisor {
         self.link.lock().await.as_ref()?.pid()
     }
 
+    /// Lets the warden go on, should somebody have stopped it: what it watches over is not noticed meanwhile.
+    pub fn wake_warden(&self) {
+        // Locked means that it is being started or abandoned.
+        if let Ok(Some(link)) = self.link.try_lock().as_deref() {
+            link.wake();
+        }
+    }
+
     /// Starts the warden ahead of the first command.
     pub async fn warm_up(&self) {
         let _ = self.link().await;
@@ -135,11 +143,11 @@ impl Supervisor {
                 Ok(Handed::Settled(Settlement { outcome: Arc::new(*outcome), stored }))
             }
             Some(Report::Refused(refused)) => Err(Try::Failed(self.refusal(&warden, refused).await)),
-            None if layout::is_marked_started(&task.pending).unwrap_or(true) => {
-                let reason = "keeper and warden were killed during the start".into();
-                Err(Try::Failed(SupervisorError::Fault { reason }))
-            }
-            None if warden.is_gone() => Err(gone()),
+            // Keeper and warden were killed during the start, and a program may have run: whoever follows the link
+            // finds its end.
+            None if layout::is_marked_started(&task.pending).unwrap_or(true) => Ok(Handed::Running(link)),
+            // The descriptors of a process that is killed are closed one by one.
+            None if warden.ends_within(Duration::from_millis(limits::WARDEN_ENDING_MS)).await => Err(gone()),
             // The warden lives and closed the socket: the kernel had no room there for the descriptors.
             None => {
                 Err(system("handing descriptors to the warden", io::Error::from_raw_os_error(libc::EMFILE)))
@@ -185,8 +193,8 @@ impl Handover {
 
 /// Waits for the first report, waking a warden that somebody stopped.
 async fn first_report(link: &mut KeeperLink, warden: &WardenLink) -> Result<Option<Report>, SupervisorError> {
-    const GLANCE: Duration = Duration::from_secs(1);
-    for _ in 0..limits::START_REPLY_MS / 1000 {
+    const GLANCE: Duration = Duration::from_millis(limits::WARDEN_WAKE_MS);
+    for _ in 0..limits::START_REPLY_MS / limits::WARDEN_WAKE_MS {
         match timeout(GLANCE, link.next()).await {
             Ok(report) => return Ok(report),
             Err(_) => warden.wake(),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use tokio::io::Interest;
 use tokio::net::UnixStream;
@@ -101,6 +102,11 @@ impl WardenLink {
                 self.bury();
             }
         }
+    }
+
+    /// Whether it is gone, or is within `span`.
+    pub async fn ends_within(&self, span: Duration) -> bool {
+        tokio::time::timeout(span, self.watch()).await.is_ok()
     }
 
     /// Lets a stopped warden go on. Harmless for one that runs.

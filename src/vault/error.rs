@@ -36,8 +36,8 @@ pub enum VaultError {
     /// No directory was named, and no default can be told.
     #[error("There is no place for the vault: neither XDG_STATE_HOME nor HOME is set to an absolute path.")]
     NoPlace,
-    /// A task's files can't be made.
-    #[error("A new task can't be written to the vault at {path}: {source}.")]
+    /// The files of a task or artifact can't be made.
+    #[error("Nothing new can be written to the vault at {path}: {source}.")]
     Create {
         /// The vault.
         path: String,
@@ -60,6 +60,23 @@ pub enum VaultError {
         /// What was asked for.
         id: String,
     },
+    /// The vault has reached `maxVaultBytes`.
+    #[error("The vault at {path} holds {bytes} bytes, and maxVaultBytes is {most}.")]
+    Full {
+        /// The vault.
+        path: String,
+        /// What it holds.
+        bytes: u64,
+        /// What it may hold.
+        most: u64,
+    },
+    /// The kernel gives no word of changes.
+    #[error("Changes in the vault can't be watched: {source}.")]
+    Watch {
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
     /// More text than a JavaScript string can hold.
     #[error("Artifact {id} has more than the {most} characters that a JavaScript string can hold.", most = crate::limits::MAX_V8_STRING_UNITS)]
     TooLarge {
@@ -71,12 +88,17 @@ pub enum VaultError {
 impl VaultError {
     /// The disk is full, or a quota is used up.
     pub fn is_full(&self) -> bool {
-        matches!(self, Self::Create { source, .. } if is_full(source))
+        match self {
+            Self::Create { source, .. } => is_full(source),
+            Self::Full { .. } => true,
+            _ => false,
+        }
     }
 
     /// Descriptors or memory ran out.
     pub fn is_shortage(&self) -> bool {
         match self {
+            Self::Watch { .. } => true,
             Self::Create { source, .. } | Self::Read { source, .. } | Self::Open { source, .. } => {
                 matches!(source.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM))
             }
@@ -87,6 +109,13 @@ impl VaultError {
     /// What to do about it.
     pub fn recovery(&self) -> String {
         match self {
+            Self::Full { .. } => {
+                "Remove settled commands with cleanup({ olderThanMs }) or cleanup({ maxBytes }), or raise maxVaultBytes."
+                    .into()
+            }
+            Self::Watch { .. } => {
+                "Close followers, or raise fs.inotify.max_user_instances and fs.inotify.max_user_watches.".into()
+            }
             _ if self.is_full() => "Make room on its disk, or remove settled commands with cleanup().".into(),
             _ if self.is_shortage() => {
                 "Raise the limit of open files or memory, or wait until commands have settled.".into()

@@ -12,35 +12,51 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH: usize = 26;
 
 /// A task's id: sortable by its start, unguessable, and the name of its folder.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TaskId(String);
+///
+/// Held inline: a host remembers many that nobody has looked at yet.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TaskId([u8; LENGTH]);
 
 impl TaskId {
     /// A new one.
     pub fn new() -> io::Result<Self> {
         let random = u128::from_be_bytes(random::random()?) >> 48;
         let bits = (u128::from(clock::epoch_ms()) << 80) | random;
-        let text = (0..LENGTH)
-            .rev()
-            .map(|at| char::from(ALPHABET[usize::try_from((bits >> (5 * at)) & 31).unwrap_or(0)]))
-            .collect();
+        let mut text = [0; LENGTH];
+        for (at, letter) in text.iter_mut().rev().enumerate() {
+            *letter = ALPHABET[usize::try_from((bits >> (5 * at)) & 31).unwrap_or(0)];
+        }
         Ok(Self(text))
     }
 
     /// The id that `text` is, if it is one.
     pub fn parse(text: &str) -> Option<Self> {
-        (text.len() == LENGTH && text.bytes().all(|b| ALPHABET.contains(&b))).then(|| Self(text.to_owned()))
+        let letters = text.as_bytes().try_into().ok()?;
+        text.bytes().all(|b| ALPHABET.contains(&b)).then_some(Self(letters))
+    }
+
+    /// When it was made, in milliseconds since the epoch.
+    pub fn made_at(&self) -> u64 {
+        let value = |letter: &u8| ALPHABET.iter().position(|other| other == letter).unwrap_or(0) as u128;
+        let bits = self.0.iter().fold(0_u128, |bits, letter| (bits << 5) | value(letter));
+        u64::try_from(bits >> 80).unwrap_or(u64::MAX)
     }
 
     /// The id as callers see it.
     pub fn as_str(&self) -> &str {
-        &self.0
+        std::str::from_utf8(&self.0).unwrap_or_default()
     }
 }
 
 impl fmt::Display for TaskId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TaskId({self})")
     }
 }
 
@@ -107,6 +123,7 @@ mod tests {
             assert!(ids.insert(TaskId::new().unwrap()));
         }
         assert!(TaskId::new().unwrap() > first);
+        assert!(clock::epoch_ms().abs_diff(first.made_at()) < 60_000);
         assert_eq!(TaskId::parse(first.as_str()), Some(first));
     }
 
@@ -124,7 +141,7 @@ mod tests {
     #[test]
     fn artifact_ids_survive_their_own_text() {
         let task = TaskId::new().unwrap();
-        for id in [ArtifactId::Output(task.clone(), Stream::Stderr), ArtifactId::Banked(task)] {
+        for id in [ArtifactId::Output(task, Stream::Stderr), ArtifactId::Banked(task)] {
             assert_eq!(ArtifactId::parse(&id.to_string()), Some(id));
         }
     }

@@ -59,12 +59,24 @@ pub fn store_outcome(folder: &impl AsFd, pending: &File, outcome: &Outcome, sync
     pending.set_len(bytes.len() as u64)?;
     if sync {
         pending.sync_all()?;
+        sync_existing(folder, COMMAND)?;
     }
     nix::fcntl::renameat(folder.as_fd(), PENDING, folder.as_fd(), RECORD)?;
     if sync {
         nix::unistd::fsync(folder.as_fd())?;
+        // The folder's own name stands in the vault's directory.
+        sync_existing(folder, "..")?;
     }
     Ok(())
+}
+
+fn sync_existing(folder: &impl AsFd, name: &str) -> io::Result<()> {
+    let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
+    match openat(folder.as_fd(), name, flags, Mode::empty()) {
+        Ok(file) => Ok(nix::unistd::fsync(file)?),
+        Err(nix::errno::Errno::ENOENT) => Ok(()),
+        Err(errno) => Err(errno.into()),
+    }
 }
 
 /// Says anew what was started: for a command whose turn came later than its folder. The old text stays whole until

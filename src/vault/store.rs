@@ -2,12 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd as _, IntoRawFd as _, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
-use nix::fcntl::{OFlag, openat};
+use nix::fcntl::{Flock, FlockArg, OFlag, openat};
 use nix::sys::stat::{Mode, mkdirat};
 
 use super::error::VaultError;
@@ -20,14 +20,16 @@ use crate::os::file;
 const DIRECTORY: OFlag =
     OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_CLOEXEC).union(OFlag::O_NOFOLLOW);
 const NEW_FILE: OFlag = OFlag::O_RDWR.union(OFlag::O_CREAT).union(OFlag::O_EXCL).union(OFlag::O_CLOEXEC);
-const EXISTING: OFlag = OFlag::O_RDONLY.union(OFlag::O_CLOEXEC).union(OFlag::O_NOFOLLOW);
-const OWN_FILE: Mode = Mode::S_IRUSR.union(Mode::S_IWUSR);
+/// `O_NONBLOCK`: a FIFO that somebody put in a file's place must not be waited for.
+const EXISTING: OFlag =
+    OFlag::O_RDONLY.union(OFlag::O_CLOEXEC).union(OFlag::O_NOFOLLOW).union(OFlag::O_NONBLOCK);
+pub(super) const OWN_FILE: Mode = Mode::S_IRUSR.union(Mode::S_IWUSR);
 
 /// An open vault: a directory of this user that nobody else may write.
 #[derive(Debug)]
 pub struct Vault {
-    dir: OwnedFd,
-    path: PathBuf,
+    pub(super) dir: OwnedFd,
+    pub(super) path: PathBuf,
 }
 
 /// A task's folder with the descriptors that its keeper will need.
@@ -63,7 +65,10 @@ pub enum Found {
     /// It is over.
     Settled(Box<Outcome>),
     /// Nobody has it and nothing says how it ended.
-    Abandoned,
+    Abandoned {
+        /// Whether its program may have run.
+        began: bool,
+    },
 }
 
 impl Vault {
@@ -109,7 +114,14 @@ impl Vault {
     /// Makes the folder of a new task, with the record's blocks reserved and locked, and `command.json` written.
     pub fn create(&self, task: &TaskId, command: &CommandFile) -> Result<NewTask, VaultError> {
         let create = || -> io::Result<NewTask> {
-            mkdirat(&self.dir, task.as_str(), Mode::S_IRWXU)?;
+            match mkdirat(&self.dir, task.as_str(), Mode::S_IRWXU) {
+                // The vault itself was removed underneath.
+                Err(Errno::ENOENT) => {
+                    self.make_anew()?;
+                    mkdirat(&self.dir, task.as_str(), Mode::S_IRWXU)?;
+                }
+                made => made?,
+            }
             let folder = openat(&self.dir, task.as_str(), DIRECTORY, Mode::empty())?;
             let pending = new_file(&folder, layout::PENDING)?;
             if !file::try_lock(&pending)? {
@@ -127,17 +139,30 @@ impl Vault {
         })
     }
 
+    /// Makes the directory again, with the same checks, and points the descriptor that everybody here borrows at it.
+    fn make_anew(&self) -> io::Result<()> {
+        let Self { dir: new, .. } = Self::open(&self.path).map_err(io::Error::other)?;
+        let moved = file::move_to(new, self.dir.as_raw_fd())?;
+        // The number is still this vault's to close, once.
+        let _ = moved.into_raw_fd();
+        Ok(())
+    }
+
     /// Removes the folder of a task of which nothing ran.
     pub fn discard(&self, task: &TaskId) {
         let _ = std::fs::remove_dir_all(self.path.join(task.as_str()));
     }
 
-    /// A task's folder.
+    /// A task's folder: a directory of this user, not a link to one.
     pub fn folder(&self, task: &TaskId) -> Result<OwnedFd, VaultError> {
-        openat(&self.dir, task.as_str(), DIRECTORY, Mode::empty()).map_err(|errno| match errno {
-            Errno::ENOENT | Errno::ENOTDIR | Errno::ELOOP => VaultError::UnknownTask { id: task.to_string() },
-            errno => read_error(task.as_str(), errno.into()),
-        })
+        let unknown = || VaultError::UnknownTask { id: task.to_string() };
+        let folder =
+            openat(&self.dir, task.as_str(), DIRECTORY, Mode::empty()).map_err(|errno| match errno {
+                Errno::ENOENT | Errno::ENOTDIR | Errno::ELOOP => unknown(),
+                errno => read_error(task.as_str(), errno.into()),
+            })?;
+        let stat = nix::sys::stat::fstat(&folder).map_err(|errno| read_error(task.as_str(), errno.into()))?;
+        if is_own(stat.st_uid) { Ok(folder) } else { Err(unknown()) }
     }
 
     /// What was started. A folder whose `command.json` isn't whole never started anything.
@@ -149,76 +174,111 @@ impl Vault {
         serde_json::from_slice(&bytes).map_err(|_| VaultError::UnknownTask { id: task.to_string() })
     }
 
-    /// How the task stands.
+    /// How the task stands. Asked only of one whose `command.json` is there: by then its record is locked.
     pub fn find(&self, task: &TaskId) -> Result<Found, VaultError> {
         let folder = self.folder(task)?;
+        let unreadable = |error: io::Error| read_error(task.as_str(), error);
         let outcome = || -> Result<Option<Found>, VaultError> {
             match read_file(&folder, layout::RECORD) {
                 Ok(bytes) => match serde_json::from_slice(&bytes) {
                     Ok(outcome) => Ok(Some(Found::Settled(Box::new(outcome)))),
-                    Err(error) => Err(read_error(task.as_str(), error.into())),
+                    Err(error) => Err(unreadable(error.into())),
                 },
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-                Err(error) => Err(read_error(task.as_str(), error)),
+                Err(error) => Err(unreadable(error)),
             }
         };
         if let Some(found) = outcome()? {
             return Ok(found);
         }
-        let live = match openat(&folder, layout::PENDING, EXISTING, Mode::empty()) {
-            // The lock that is got is given back at once, by closing the only descriptor.
-            Ok(pending) => !file::try_lock(&pending).map_err(|error| read_error(task.as_str(), error))?,
-            Err(Errno::ENOENT) => false,
-            Err(errno) => return Err(read_error(task.as_str(), errno.into())),
+        let left = match existing(&folder, layout::PENDING) {
+            Ok(pending) if is_locked(&pending).map_err(unreadable)? => return Ok(Found::Live),
+            Ok(pending) => Some(pending),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(unreadable(error)),
         };
-        if live {
-            return Ok(Found::Live);
-        }
         // It may have been settled between the two looks.
-        Ok(outcome()?.unwrap_or(Found::Abandoned))
+        if let Some(found) = outcome()? {
+            return Ok(found);
+        }
+        let mut bytes = Vec::new();
+        if let Some(mut left) = left {
+            left.read_to_end(&mut bytes).map_err(unreadable)?;
+        }
+        // Whoever wrote it may have ended before the renaming: an outcome that is whole is as good without its name.
+        Ok(match serde_json::from_slice(&bytes) {
+            Ok(outcome) => Found::Settled(Box::new(outcome)),
+            Err(_) => Found::Abandoned { began: !bytes.is_empty() },
+        })
     }
 
     /// Writes the outcome of a task that nobody has any more.
     pub fn adopt(&self, task: &TaskId, outcome: &Outcome, sync: bool) -> io::Result<()> {
+        const TRIES: usize = 20;
         let folder = openat(&self.dir, task.as_str(), DIRECTORY, Mode::empty())?;
         let flags = OFlag::O_RDWR | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
         let pending = File::from(openat(&folder, layout::PENDING, flags, Mode::empty())?);
-        if !file::try_lock(&pending)? {
-            return Err(io::Error::from(io::ErrorKind::WouldBlock));
+        // Those who look hold a shared lock for a moment.
+        for _ in 0..TRIES {
+            if file::try_lock(&pending)? {
+                return layout::store_outcome(&folder, &pending, outcome, sync);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
         }
-        layout::store_outcome(&folder, &pending, outcome, sync)
+        Err(io::Error::from(io::ErrorKind::WouldBlock))
     }
 
     /// The stored index of a stream, if there is one.
-    pub fn index(&self, task: &TaskId, stream: Stream) -> Option<File> {
-        let folder = self.folder(task).ok()?;
-        openat(&folder, layout::index_name(stream.name()).as_str(), EXISTING, Mode::empty())
-            .ok()
-            .map(File::from)
+    pub fn index(&self, task: &TaskId, stream: &str) -> Option<File> {
+        existing(&self.folder(task).ok()?, &layout::index_name(stream)).ok()
     }
 
     /// A command's output stream, open for reading.
     pub fn stream(&self, task: &TaskId, stream: Stream) -> Result<File, VaultError> {
-        let folder = self.folder(task)?;
-        match openat(&folder, stream.name(), EXISTING, Mode::empty()) {
-            Ok(fd) => Ok(fd.into()),
-            Err(Errno::ENOENT) => Err(VaultError::UnknownTask { id: task.to_string() }),
-            Err(errno) => Err(read_error(task.as_str(), errno.into())),
+        match existing(&self.folder(task)?, stream.name()) {
+            Ok(file) => Ok(file),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(VaultError::UnknownTask { id: task.to_string() })
+            }
+            Err(error) => Err(read_error(task.as_str(), error)),
         }
     }
 }
 
-fn new_file(folder: &OwnedFd, name: &str) -> io::Result<File> {
+pub(super) fn is_own(uid: u32) -> bool {
+    uid == nix::unistd::geteuid().as_raw()
+}
+
+pub(super) fn new_file(folder: &OwnedFd, name: &str) -> io::Result<File> {
     Ok(openat(folder, name, NEW_FILE, OWN_FILE)?.into())
 }
 
-fn read_file(folder: &OwnedFd, name: &str) -> io::Result<Vec<u8>> {
+/// Opens a file for reading that is one, is this user's, and is no link.
+pub(super) fn existing(folder: &OwnedFd, name: &str) -> io::Result<File> {
+    let file = File::from(openat(folder, name, EXISTING, Mode::empty())?);
+    let meta = file.metadata()?;
+    if meta.is_file() && is_own(meta.uid()) {
+        return Ok(file);
+    }
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("{name} is not a file of this user")))
+}
+
+/// Whether somebody holds the lock. Shared, so that two who look at once don't see each other; given back at once.
+pub(super) fn is_locked(pending: &File) -> io::Result<bool> {
+    match Flock::lock(pending.try_clone()?, FlockArg::LockSharedNonblock) {
+        Ok(_) => Ok(false),
+        Err((_, Errno::EWOULDBLOCK)) => Ok(true),
+        Err((_, errno)) => Err(errno.into()),
+    }
+}
+
+pub(super) fn read_file(folder: &OwnedFd, name: &str) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::from(openat(folder, name, EXISTING, Mode::empty())?).read_to_end(&mut bytes)?;
+    existing(folder, name)?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-fn read_error(name: &str, source: io::Error) -> VaultError {
+pub(super) fn read_error(name: &str, source: io::Error) -> VaultError {
     VaultError::Read { name: name.to_owned(), source }
 }
 
@@ -262,7 +322,7 @@ mod tests {
 
         let other = TaskId::new().unwrap();
         drop(vault.create(&other, &command(&other)).unwrap());
-        assert!(matches!(vault.find(&other).unwrap(), Found::Abandoned));
+        assert!(matches!(vault.find(&other).unwrap(), Found::Abandoned { began: false }));
     }
 
     #[test]
@@ -279,6 +339,18 @@ mod tests {
         }
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o770)).unwrap();
         assert!(matches!(Vault::open(&path), Err(VaultError::Mode { mode: 0o770, .. })));
+    }
+
+    #[test]
+    fn a_vault_that_was_removed_is_made_anew_by_the_next_task() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("vault");
+        let vault = Vault::open(&path).unwrap();
+        std::fs::remove_dir(&path).unwrap();
+        let task = TaskId::new().unwrap();
+        let _new = vault.create(&task, &command(&task)).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+        assert!(matches!(vault.find(&task).unwrap(), Found::Live));
     }
 
     #[test]

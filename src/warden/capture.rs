@@ -137,8 +137,8 @@ impl Capture {
         first_trouble
     }
 
-    /// Takes what the pipes hold now that no writer of the tree is left, without waiting for more: a process outside
-    /// the tree may hold a write end and never close it. Says whether one does.
+    /// Takes what the pipes hold now, without waiting for more: a process outside the tree may hold a write end and
+    /// never close it. Says whether anybody does.
     pub fn drain(&mut self) -> (bool, Option<Trouble>) {
         let mut first_trouble = None;
         for index in 0..self.streams.len() {
@@ -154,8 +154,8 @@ impl Capture {
                 left = before - chunk;
             }
             // One more read tells an end from a pipe that is merely empty.
-            if self.streams[index].pipe.is_some() {
-                self.read_once(index, 1);
+            if let Turn::Read { trouble, .. } = self.read_once(index, 1) {
+                first_trouble = first_trouble.or(trouble);
             }
         }
         (self.is_open(), first_trouble)

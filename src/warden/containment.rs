@@ -5,11 +5,16 @@
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::{Mode, mkdirat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
+
+use crate::os::{file, process};
+
+/// What the names of the wardens' directories begin with; the warden's process id follows.
+const PREFIX: &str = "argvault-";
 
 /// The directory under which leaves are made: one per warden.
 #[derive(Debug)]
@@ -19,20 +24,19 @@ pub struct Delegation {
     name: String,
 }
 
-/// What a warden's directory is called, with its pid behind.
-const PREFIX: &str = "argvault-";
-
 const DIRECTORY: OFlag = OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_CLOEXEC);
 
 impl Delegation {
     /// Makes the warden's directory in its own cgroup; `None` where there is no cgroup v2 or it isn't writable.
     pub fn make() -> Option<Self> {
         let own = own_cgroup(&read("/proc/self/mountinfo")?, &read("/proc/self/cgroup")?)?;
-        let parent: OwnedFd = File::open(own).ok()?.into();
-        remove_left_behind(&parent);
+        let parent: OwnedFd = File::open(&own).ok()?.into();
         let name = format!("{PREFIX}{}", std::process::id());
         mkdirat(&parent, name.as_str(), Mode::from_bits_truncate(0o700)).ok()?;
         let dir = openat(&parent, name.as_str(), DIRECTORY, Mode::empty()).ok()?;
+        // Held by this process and by all keepers that it forks: free once the last of them is gone.
+        let _ = file::try_lock(&dir);
+        sweep(&parent, &own);
         Some(Self { parent, dir, name })
     }
 
@@ -42,6 +46,23 @@ impl Delegation {
         let dir = openat(&self.dir, name, DIRECTORY, Mode::empty())?;
         let parent = self.dir.try_clone()?;
         Ok(Leaf { parent, dir, name: name.to_owned() })
+    }
+
+    /// Kills all that is in the leaves of `dir`, which is at `path`, and removes those that are empty by then.
+    fn end_leaves(dir: &OwnedFd, path: &Path) {
+        let Ok(entries) = std::fs::read_dir(path) else { return };
+        let folders =
+            entries.filter_map(Result::ok).filter(|entry| entry.file_type().is_ok_and(|t| t.is_dir()));
+        for name in folders.filter_map(|entry| entry.file_name().into_string().ok()) {
+            let (Ok(own), Ok(parent)) =
+                (openat(dir, name.as_str(), DIRECTORY, Mode::empty()), dir.try_clone())
+            else {
+                continue;
+            };
+            let leaf = Leaf { parent, dir: own, name };
+            leaf.kill();
+            leaf.remove();
+        }
     }
 
     /// Its descriptors' numbers, for a keeper that closes all others.
@@ -60,12 +81,19 @@ impl Delegation {
     }
 }
 
-/// What a warden that was killed could not remove. A directory that is still in use doesn't go.
-fn remove_left_behind(parent: &OwnedFd) {
-    let Ok(entries) = std::fs::read_dir(format!("/proc/self/fd/{}", parent.as_raw_fd())) else { return };
+/// Ends what wardens left that were killed together with their keepers, and removes their directories. One that was
+/// killed alone leaves an empty directory behind.
+fn sweep(parent: &OwnedFd, path: &Path) {
+    let Ok(entries) = std::fs::read_dir(path) else { return };
     for name in entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()) {
-        let pid = name.strip_prefix(PREFIX).and_then(|pid| pid.parse().ok());
-        if pid.is_some_and(|pid| crate::os::process::stat(pid).is_none()) {
+        let Some(warden) = name.strip_prefix(PREFIX).and_then(|pid| pid.parse().ok()) else { continue };
+        // One that lives may be between the making of its directory and the locking.
+        if process::stat(warden).is_some_and(|stat| !stat.ended) {
+            continue;
+        }
+        let Ok(dir) = openat(parent, name.as_str(), DIRECTORY, Mode::empty()) else { continue };
+        if file::try_lock(&dir).unwrap_or(false) {
+            Delegation::end_leaves(&dir, &path.join(&name));
             let _ = unlinkat(parent, name.as_str(), UnlinkatFlags::RemoveDir);
         }
     }

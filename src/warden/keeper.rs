@@ -18,7 +18,7 @@ use super::launch::{self, Launched};
 use super::lifecycle::{Action, Lifecycle, Timings};
 use super::peers::{Heard, Peers};
 use super::protocol::{Limits, Order, Report, Specification};
-use super::settle::{Ended, outcome};
+use super::settle::{Ended, outcome, used_cpu};
 use super::tree::Tree;
 use super::warden::ProgramDefaults;
 use crate::confinement::Rules;
@@ -113,6 +113,19 @@ pub struct Notes {
     pub trouble: Option<Trouble>,
     /// The pinned file changed while it was being started.
     pub changed: Option<String>,
+    /// The limit that the main process ran into.
+    pub limit: Option<LimitHit>,
+}
+
+/// A limit whose reaching shows in how the main process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LimitHit {
+    /// `cpuSeconds`.
+    Cpu,
+    /// `fileSizeBytes`.
+    FileSize,
+    /// `memoryBytes`.
+    Memory,
 }
 
 /// No branch of the tree is left out.
@@ -241,6 +254,10 @@ impl Keeper {
                         rounds.hurry(Instant::now());
                     }
                     if pid == self.main {
+                        // All that it wrote is in the pipes by now: a cap that it went over came before its exit.
+                        if let (_, Some(trouble)) = self.capture.drain() {
+                            self.trouble(trouble);
+                        }
                         self.main_ended(ending);
                     }
                 }
@@ -255,23 +272,32 @@ impl Keeper {
             Ending::Exited(code) => (Some(code), None),
             Ending::Signaled(signal) => (None, Some(signal)),
         };
-        let limited = signal.is_some_and(|signal| self.hit_limit(signal));
-        let cause = match signal {
-            None => Cause::Exit,
-            Some(_) if limited => Cause::Limit,
-            Some(_) => Cause::Signal,
+        self.notes.limit = signal.and_then(|signal| self.limit_hit(signal));
+        let cause = match (signal, self.notes.limit) {
+            (None, _) => Cause::Exit,
+            (Some(_), Some(_)) => Cause::Limit,
+            (Some(_), None) => Cause::Signal,
         };
         self.main_exit = Some(MainExit { exit_code, signal: signal.map(SignalNumber::name), at: epoch_ms() });
         self.life.main_ended(cause, self.capture.is_open(), Instant::now());
     }
 
-    /// Whether this signal of the main process is how one of the command's limits shows.
-    fn hit_limit(&self, signal: SignalNumber) -> bool {
+    /// The limit that this signal of the main process shows, if it is how one does.
+    fn limit_hit(&self, signal: SignalNumber) -> Option<LimitHit> {
+        let Limits { cpu_seconds, file_size_bytes, .. } = self.limits;
         match signal {
-            SignalNumber::XCPU => self.limits.cpu_seconds.is_some(),
-            SignalNumber::XFSZ => self.limits.file_size_bytes.is_some(),
-            SignalNumber::KILL => self.leaf.as_ref().is_some_and(Leaf::had_oom_kill),
-            _ => false,
+            SignalNumber::XCPU => cpu_seconds.map(|_| LimitHit::Cpu),
+            SignalNumber::XFSZ => file_size_bytes.map(|_| LimitHit::FileSize),
+            SignalNumber::KILL if self.leaf.as_ref().is_some_and(Leaf::had_oom_kill) => {
+                Some(LimitHit::Memory)
+            }
+            // A program that ignores SIGXCPU gets SIGKILL at the hard limit, which says nothing by itself. The kernel
+            // samples the time that it limits, and measures the time that it tells: the two are not quite the same.
+            SignalNumber::KILL => {
+                let hard = Duration::from_secs(launch::cpu_seconds_until_kill(cpu_seconds?));
+                (used_cpu() >= hard.mul_f32(0.85)).then_some(LimitHit::Cpu)
+            }
+            _ => None,
         }
     }
 
@@ -306,7 +332,8 @@ impl Keeper {
         if !ended_by_itself || !self.strays.is_empty() {
             return;
         }
-        self.strays = self.tree.alive(&NOBODY());
+        // The last to hold the output closes it on its way out: it is no stray.
+        self.strays = self.tree.going_on(&NOBODY());
         self.stray_names =
             self.strays.iter().take(limits::MAX_STRAY_NAMES).filter_map(|&pid| process::name(pid)).collect();
     }
@@ -336,13 +363,16 @@ impl Keeper {
         }
         let has_tmp = self.confinement.as_ref().is_some_and(|rules| rules.remove_tmp);
         let swept = !has_tmp || !unkillable.is_empty() || sweep(&self.folder, limits::TMP_SWEEP_MS);
+        let kept = [self.capture.kept(0), self.capture.kept(1)];
+        // Closed before anybody is told: who still holds a pipe learns that nobody reads it, and nothing vanishes in it.
+        drop(self.capture);
         let outcome = outcome(Ended {
             cause: self.life.cause().unwrap_or(Cause::Exit),
             main_exit: self.main_exit,
             duration: self.started.elapsed(),
             budget_ms: self.budget_ms,
             kill_grace: self.kill_grace,
-            kept: [self.capture.kept(0), self.capture.kept(1)],
+            kept,
             notes: self.notes,
             limits: self.limits,
             strays: self.strays.len() as u64,

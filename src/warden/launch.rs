@@ -22,7 +22,7 @@ use crate::os::socket;
 use crate::os::spawn::{Executable, Program, ResourceLimit, SpawnFailure, Stage, spawn};
 use crate::program::{ProgramFacts, ProgramKind, ResolvedProgram};
 use crate::vault::layout;
-use crate::vault::record::Cause;
+use crate::vault::record::{Cause, Outcome};
 
 /// A program that runs.
 pub struct Launched {
@@ -83,8 +83,12 @@ pub fn launch(post: Post) -> Option<(Launched, Post)> {
     let mut inbox = Inbox::default();
     let (specification, handed) = match receive(&post, &mut inbox) {
         Ok(Some(received)) => received,
-        // The host ended before it had said what to run. Whoever reads the folder finds neither lock nor record.
-        Ok(None) => return None,
+        Ok(None) => {
+            let reason = "the process that started it ended before it had said what to run; nothing ran";
+            let outcome = Outcome::bare(Cause::HostGone, reason);
+            let _ = layout::store_outcome(&post.folder, &post.pending, &outcome, post.sync);
+            return None;
+        }
         Err(error) => {
             refuse(&post, Refused::Fault(format!("the specification was not understood: {error}")));
             return None;
@@ -101,8 +105,16 @@ pub fn launch(post: Post) -> Option<(Launched, Post)> {
             return None;
         }
     };
-    let leaf = delegation.as_ref().and_then(|delegation| delegation.leaf(&specification.task_id).ok());
-    match start(&specification, &handed, leaf.as_ref(), &post.defaults, &post.pending) {
+    let mut leaf = delegation.as_ref().and_then(|delegation| delegation.leaf(&specification.task_id).ok());
+    let start = |leaf: Option<&Leaf>| start(&specification, &handed, leaf, &post.defaults, &post.pending);
+    let mut done = start(leaf.as_ref());
+    if let (Err(Failure::CgroupClosed(_)), Some(closed)) = (&done, &leaf) {
+        // Made, but nobody can be moved into it: that asks for more than the directory (`cgroups(7)`, delegation).
+        closed.remove();
+        leaf = None;
+        done = start(None);
+    }
+    match done {
         Ok((main, pipes)) => {
             let started = Instant::now();
             let Specification { max_output_bytes, max_total_output_bytes, .. } = specification;
@@ -158,6 +170,8 @@ enum Failure {
     Refused(Refused),
     /// The program itself: a settled command.
     Unstartable(String),
+    /// The command's leaf can't be entered; without it there may be a program.
+    CgroupClosed(io::Error),
 }
 
 /// Starts the program, and gives the read ends of its output.
@@ -182,7 +196,7 @@ fn start(
     };
     let (stdout_read, stdout_write) = output_pipe()?;
     let (stderr_read, stderr_write) = output_pipe()?;
-    let procs = leaf.and_then(|leaf| leaf.procs().ok());
+    let procs = leaf.map(Leaf::procs).transpose().map_err(Failure::CgroupClosed)?;
     let limits = resource_limits(specification.limits, leaf, defaults)?;
     let confinement = match specification.confinement.as_ref().map(confine::prepare).transpose() {
         Ok(confinement) => confinement,
@@ -205,6 +219,7 @@ fn start(
     };
     match spawn(&program) {
         Ok(pid) => Ok((pid, [stdout_read, stderr_read])),
+        Err(SpawnFailure { stage: Stage::Cgroup, error }) => Err(Failure::CgroupClosed(error)),
         Err(failure) => Err(explain(&failure, specification)),
     }
 }
@@ -241,12 +256,8 @@ fn resource_limits(
     let both = |resource, value: u64| ResourceLimit { resource, soft: value, hard: value };
     let mut set = vec![both(libc::RLIMIT_CORE, 0), defaults.open_files];
     if let Some(seconds) = limits.cpu_seconds {
-        // One second between: at the hard limit the kernel sends SIGKILL, which doesn't say why (`getrlimit(2)`).
-        set.push(ResourceLimit {
-            resource: libc::RLIMIT_CPU,
-            soft: seconds,
-            hard: seconds.saturating_add(1),
-        });
+        let hard = cpu_seconds_until_kill(seconds);
+        set.push(ResourceLimit { resource: libc::RLIMIT_CPU, soft: seconds, hard });
     }
     set.extend(limits.address_space_bytes.map(|bytes| both(libc::RLIMIT_AS, bytes)));
     set.extend(limits.open_files.map(|count| both(libc::RLIMIT_NOFILE, count)));
@@ -254,6 +265,13 @@ fn resource_limits(
     if let Some(count) = limits.processes
         && leaf.is_none_or(|leaf| leaf.set("pids.max", count).is_err())
     {
+        if is_held_to_no_number_of_processes() {
+            return Err(Failure::Unstartable(
+                "limits.processes needs a delegated cgroup v2 with the pids controller when it is root that runs the \
+                 command: the kernel holds root to no number of processes"
+                    .into(),
+            ));
+        }
         set.push(both(libc::RLIMIT_NPROC, count));
     }
     if let Some(bytes) = limits.memory_bytes
@@ -266,6 +284,18 @@ fn resource_limits(
         ));
     }
     Ok(set)
+}
+
+/// The hard limit that goes with a soft one of processor time. One second between: at the hard limit the kernel sends
+/// SIGKILL, which doesn't say why (`getrlimit(2)`).
+pub fn cpu_seconds_until_kill(seconds: u64) -> u64 {
+    seconds.saturating_add(1)
+}
+
+/// The machine's own root, as opposed to that of a user namespace, is not held to `RLIMIT_NPROC` (`getrlimit(2)`).
+fn is_held_to_no_number_of_processes() -> bool {
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    nix::unistd::getuid().is_root() && map.split_ascii_whitespace().nth(1) == Some("0")
 }
 
 /// What the kernel's refusal means for the one who asked. Shortages refuse the start; the rest is the program's.
@@ -304,6 +334,9 @@ fn explain(failure: &SpawnFailure, specification: &Specification) -> Failure {
 fn report_failure(post: &Post, specification: &Specification, failure: Failure) {
     let reason = match failure {
         Failure::Refused(refused) => return refuse(post, refused),
+        Failure::CgroupClosed(error) => {
+            return refuse(post, Refused::Fault(format!("the command's cgroup can't be entered: {error}")));
+        }
         Failure::Unstartable(reason) => reason,
     };
     let mut outcome = outcome(Ended::nothing_ran(Cause::StartFailed, specification.limits));

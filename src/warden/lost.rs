@@ -79,7 +79,13 @@ fn record(
     delegation: Option<&Delegation>,
 ) {
     let kept = [layout::STDOUT, layout::STDERR].map(|name| layout::size_of(&keeper.folder, name));
-    let ended = Ended { kept, unkillable, ..Ended::nothing_ran(Cause::KeeperLost, Limits::default()) };
+    let ended = Ended {
+        kept,
+        unkillable,
+        duration: keeper.since.elapsed(),
+        in_cgroup: delegation.is_some(),
+        ..Ended::nothing_ran(Cause::KeeperLost, Limits::default())
+    };
     let mut outcome = outcome(ended);
     // This process has reaped other trees too: what it has used says nothing of this one.
     outcome.usage = crate::vault::record::Usage::default();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 
-use super::keeper::Notes;
+use super::keeper::{LimitHit, Notes};
 use super::protocol::Limits;
 use crate::confinement::Confined;
 use crate::os::clock::epoch_ms;
@@ -131,19 +131,24 @@ fn explain(ended: &Ended) -> Option<String> {
 
 fn explain_limit(ended: &Ended) -> String {
     let Limits { cpu_seconds, file_size_bytes, memory_bytes, .. } = ended.limits;
-    let signal = ended.main_exit.as_ref().and_then(|exit| exit.signal.as_deref());
-    match (signal, cpu_seconds, file_size_bytes, memory_bytes) {
-        (Some("SIGXCPU"), Some(seconds), ..) => {
+    match (ended.notes.limit, cpu_seconds, file_size_bytes, memory_bytes) {
+        (Some(LimitHit::Cpu), Some(seconds), ..) => {
             format!("used up its limit of {seconds} CPU seconds (limits.cpuSeconds)")
         }
-        (Some("SIGXFSZ"), _, Some(bytes), _) => {
+        (Some(LimitHit::FileSize), _, Some(bytes), _) => {
             format!("wrote a file beyond its limit of {bytes} bytes (limits.fileSizeBytes)")
         }
-        (_, _, _, Some(bytes)) => {
+        (Some(LimitHit::Memory), _, _, Some(bytes)) => {
             format!("exceeded its limit of {bytes} bytes of memory (limits.memoryBytes)")
         }
         _ => "ran into one of its limits".into(),
     }
+}
+
+/// Processor time of all reaped descendants.
+pub fn used_cpu() -> Duration {
+    let Usage { user_ms, system_ms, .. } = tree_usage();
+    Duration::from_millis(user_ms + system_ms)
 }
 
 /// What all reaped descendants used. The largest resident set is one process's, not their sum (`getrusage(2)`).
@@ -192,7 +197,7 @@ mod tests {
     fn a_limit_is_named() {
         let mut limit = ended(Cause::Limit);
         limit.limits.cpu_seconds = Some(3);
-        limit.main_exit = Some(MainExit { exit_code: None, signal: Some("SIGXCPU".into()), at: 0 });
+        limit.notes.limit = Some(LimitHit::Cpu);
         assert!(explain(&limit).unwrap().contains("3 CPU seconds"));
     }
 }

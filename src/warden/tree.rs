@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 
 use crate::limits;
-use crate::os::process::{self, Pid, PidFd};
+use crate::os::process::{self, Pid, PidFd, ProcessStat};
 use crate::os::signal::SignalNumber;
 use crate::vault::record::Unkillable;
 
@@ -92,12 +92,17 @@ impl Tree {
 
     /// The members that are not merely waiting to be reaped.
     pub fn alive(&self, except: &HashSet<Pid>) -> Vec<Pid> {
-        let members = self.members(except);
-        members
-            .into_iter()
-            .map(|member| member.pid)
-            .filter(|&pid| process::stat(pid).is_some_and(|stat| !stat.ended))
-            .collect()
+        self.those(except, |stat| !stat.ended)
+    }
+
+    /// The members that are not ending by themselves at this moment.
+    pub fn going_on(&self, except: &HashSet<Pid>) -> Vec<Pid> {
+        self.those(except, |stat| !stat.exiting)
+    }
+
+    fn those(&self, except: &HashSet<Pid>, wanted: fn(ProcessStat) -> bool) -> Vec<Pid> {
+        let members = self.members(except).into_iter().map(|member| member.pid);
+        members.filter(|&pid| process::stat(pid).is_some_and(wanted)).collect()
     }
 
     /// Those alive, by name, for a record.

@@ -45,6 +45,8 @@ pub struct Keeper {
     pub pending: File,
     /// fsync what is written.
     pub sync: bool,
+    /// When it was forked.
+    pub since: Instant,
     /// When it should be gone.
     overdue: Instant,
     stops: u32,
@@ -166,7 +168,8 @@ impl Warden {
             refuse(&socket, Refused::Version { warden: VERSION.into() });
             return;
         }
-        let overdue = Instant::now() + Duration::from_millis(launch.overdue_ms);
+        let since = Instant::now();
+        let overdue = since + Duration::from_millis(launch.overdue_ms);
         match process::fork(&self.proof) {
             Ok(Forked::Parent(pid)) => self.keepers.push(Keeper {
                 pid,
@@ -174,6 +177,7 @@ impl Warden {
                 folder,
                 pending: pending.into(),
                 sync: launch.sync,
+                since,
                 overdue,
                 stops: 0,
             }),

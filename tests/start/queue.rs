@@ -85,3 +85,18 @@ async fn time_in_the_queue_is_no_budget_and_kill_all_counts_the_queued() {
     let announced = rig.announced.clone();
     eventually("five ends", || (announced.all().len() == 5).then_some(())).await;
 }
+
+#[tokio::test]
+async fn kill_all_counts_a_start_that_was_called_and_not_yet_awaited() {
+    let rig = Rig::new(json!({}));
+    for _ in 0..20 {
+        let argv = crate::support::value(json!(["sh", "-c", "sleep 100"]));
+        let (options, env) = (argvault::input::Value::Absent, crate::support::environment());
+        let start = rig.host.start(rig.host.policy(), argv, options, env, argvault::host::Cancel::never());
+        let host = std::sync::Arc::clone(&rig.host);
+        let killing = tokio::spawn(async move { host.kill_all().await });
+        tokio::task::yield_now().await; // lets it come first, if it would
+        assert!(start.await.is_ok());
+        assert_eq!(killing.await.unwrap(), 1);
+    }
+}

@@ -1,0 +1,43 @@
+// What a user gets before the first command: the time of the import, in a fresh Node, and the size on disk.
+import { execFileSync } from 'node:child_process';
+import { pathToFileURL } from 'node:url';
+import { inTurns, Samples } from '../lib/measure.mjs';
+import { inBench, inRoot, root } from '../lib/paths.mjs';
+
+export const ceilingMs = 120_000;
+
+export const plan = ({ quick, tiny }) => [{ rounds: tiny ? 1 : quick ? 7 : 21 }];
+
+const own = JSON.stringify(pathToFileURL(inRoot('index.mjs')).href);
+const imports = {
+  argvault: `import(${own})`,
+  execa: "import('execa')",
+  tinyexec: "import('tinyexec')",
+  'nano-spawn': "import('nano-spawn')",
+  child_process: "import('node:child_process')",
+};
+// The addon is loaded at its first use; this is the cheapest one.
+const used = `${imports.argvault}.then(({ isSupported }) => isSupported())`;
+
+function millisecondsOf(expression) {
+  const script = `const begun = performance.now(); ${expression}.then(() => console.log(performance.now() - begun))`;
+  return Number(execFileSync(process.execPath, ['-e', script], { cwd: inBench(), encoding: 'utf8' }));
+}
+
+export async function run({ rounds }) {
+  const [imported, loaded, size] = [new Samples(), new Samples(), new Samples()];
+  await inTurns(rounds, [...Object.keys(imports), 'loaded'], name => {
+    if (name === 'loaded') loaded.add('argvault', millisecondsOf(used));
+    else imported.add(name, millisecondsOf(imports[name]));
+  });
+  const pack = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+  const [{ unpackedSize }] = JSON.parse(
+    execFileSync('npm', pack, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
+  );
+  size.add('argvault', unpackedSize / 1e6);
+  return [
+    imported.line('import', 'import in a fresh Node', 'ms'),
+    loaded.line('import.loaded', 'import with the addon loaded (isSupported)', 'ms'),
+    size.line('size', 'package unpacked, as npm would pack it here', 'MB'),
+  ];
+}

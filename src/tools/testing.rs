@@ -1,0 +1,34 @@
+//! Short ways to the values that the tests of this stage give.
+
+use std::sync::Arc;
+
+use crate::host::status::Status;
+use crate::host::{CommandHost, Listener};
+use crate::input::Value;
+use crate::supervisor::launch::Supervisor;
+
+pub(super) fn value(json: serde_json::Value) -> Value {
+    use serde_json::Value as Json;
+    match json {
+        Json::Null => Value::Null,
+        Json::Bool(flag) => Value::Bool(flag),
+        Json::Number(number) => Value::Number(number.as_f64().unwrap()),
+        Json::String(text) => Value::Text(text),
+        Json::Array(items) => Value::List(items.into_iter().map(value).collect()),
+        Json::Object(map) => Value::Record(map.into_iter().map(|(key, item)| (key, value(item))).collect()),
+    }
+}
+
+struct Deaf;
+
+impl Listener for Deaf {
+    fn settled(&self, _: Status) {}
+}
+
+/// A host that has no warden: everything up to the hand-over works.
+pub(super) fn host(vault: &std::path::Path, options: serde_json::Value) -> Arc<CommandHost> {
+    let Value::Record(mut options) = value(options) else { panic!("no object") };
+    options.push(("vaultDir".into(), Value::Text(vault.to_str().unwrap().into())));
+    let supervisor = Arc::new(Supervisor::new(vault.join("no-warden")));
+    CommandHost::new(&Value::Record(options), &Value::Absent, supervisor, Box::new(Deaf)).unwrap()
+}

@@ -1,0 +1,75 @@
+//! Nothing grows with the number of commands that are over.
+
+use serde_json::json;
+
+use crate::rig::{Rig, children, descriptors, is_alone, own_pid, threads};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn neither_host_nor_warden_keeps_descriptors_threads_or_zombies_of_settled_commands() {
+    if !is_alone("growth::neither_host_nor_warden_keeps_descriptors_threads_or_zombies_of_settled_commands") {
+        return;
+    }
+    let rig = Rig::new();
+    let lost = "setsid sleep 100 & kill -9 $PPID; sleep 100";
+    let round = async || {
+        for script in ["exit 0", "setsid sleep 100 & exit 1", lost, "kill -9 $$"] {
+            rig.run_sh(script).await;
+        }
+        rig.run(&["no-such-program"]).await;
+        let task = rig.start_with(&["yes"], json!({ "maxOutputBytes": 1000 })).await;
+        rig.wait(&task).await;
+    };
+    round().await;
+    let warden = rig.warden().await;
+    let measure = || {
+        // Whoever has just ended is being reaped at this moment.
+        rig.until("the last keeper's end", || children(warden).is_empty());
+        [descriptors(own_pid()), threads(own_pid()), descriptors(warden), threads(warden)]
+    };
+    let before = measure();
+    for _ in 0..12 {
+        round().await;
+    }
+    assert_eq!(measure(), before, "host descriptors, host threads, warden descriptors, warden threads");
+    assert_eq!(rig.warden().await, warden);
+    assert_eq!(children(own_pid()), [warden], "the host has other children, ended or not");
+    assert_eq!(rig.records().len(), 13 * 6);
+    rig.assert_gone();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn wardens_that_were_killed_leave_neither_zombies_nor_descriptors_in_the_host() {
+    if !is_alone("growth::wardens_that_were_killed_leave_neither_zombies_nor_descriptors_in_the_host") {
+        return;
+    }
+    let rig = Rig::new();
+    rig.run(&["true"]).await;
+    let before = descriptors(own_pid());
+    for _ in 0..10 {
+        let warden = rig.warden().await;
+        crate::rig::signal(warden, nix::sys::signal::Signal::SIGKILL);
+        rig.until("its burial", || children(own_pid()).is_empty());
+        rig.run(&["true"]).await;
+    }
+    rig.until("as many descriptors as before", || descriptors(own_pid()) == before);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hundred_at_once_all_end_and_leave_nothing() {
+    if !is_alone("growth::a_hundred_at_once_all_end_and_leave_nothing") {
+        return;
+    }
+    let rig = Rig::new();
+    rig.run(&["true"]).await;
+    let warden = rig.warden().await;
+    rig.until("the first keeper's end", || children(warden).is_empty());
+    let before = [descriptors(own_pid()), descriptors(warden)];
+    for _ in 0..100 {
+        rig.start(&["sh", "-c", "setsid sleep 100 & sleep 100"]).await;
+    }
+    assert_eq!(rig.host.counts(None).running, 100);
+    assert_eq!(rig.host.kill_all().await, 100);
+    rig.assert_gone();
+    rig.until("the keepers' ends", || children(warden).is_empty());
+    rig.until("as many descriptors as before", || [descriptors(own_pid()), descriptors(warden)] == before);
+}
