@@ -39,6 +39,7 @@ export type ArgvaultErrorCode =
   | 'ERR_RESOURCES'
   | 'ERR_KEEPER'
   | 'ERR_PLATFORM'
+  | 'ERR_CONFINEMENT_UNAVAILABLE'
   | 'ERR_DISPOSED'
   | 'ERR_GIT_NOT_REGISTERED'
   | 'ERR_GIT_BAD_VALUE'
@@ -97,6 +98,33 @@ export interface ApprovalRequest {
   readonly sessionId?: string;
 }
 
+/**
+ * What the kernel holds a command's whole tree to. Paths are absolute, or from `cwdRoot` (`'.'` is the root itself). What
+ * is left out is not restricted.
+ */
+export interface ConfinementRules {
+  /** `required`: what this kernel can't enforce is refused. `best-effort`: the status says what it could not. */
+  level: 'required' | 'best-effort';
+  /** The files of `allowedExecutables`, or these: names on the host's PATH, absolute files and directories. */
+  execute?: 'allowed' | readonly string[];
+  /** Readable beside the system's own files. */
+  read?: readonly string[];
+  /** Writable beside the temporary directory. */
+  write?: readonly string[];
+  /** Default `host`. `none`: no sockets. Ports: outgoing TCP to these, nothing else. */
+  network?: 'none' | 'host' | { connectTcp: readonly number[] };
+  /** Signals reach the command's own tree only. */
+  signals?: 'own-tree';
+  /** The private temporary directory stays. Default false. */
+  keepTmp?: boolean;
+}
+
+/**
+ * Rules, or a name for usual ones, all `required`: `read-only` writes nowhere but in a private temporary directory and
+ * has no network; `workspace` reads and writes below `cwdRoot`; `git` reads below it, and runs git alone.
+ */
+export type Confinement = 'read-only' | 'workspace' | 'git' | ConfinementRules;
+
 /** What may run, where, and with which budgets. Fixed once it is set. */
 export interface BackgroundCommandPolicy {
   /**
@@ -135,6 +163,8 @@ export interface BackgroundCommandPolicy {
   maxConcurrent?: number;
   /** How long a command may be `queued`. */
   queueTimeoutMs?: number;
+  /** What the kernel holds each command's whole tree to. */
+  confinement?: Confinement;
 }
 
 /** What setting a policy had to say. */
@@ -160,6 +190,8 @@ export interface BackgroundCommandOptions {
   label?: string;
   /** Default: the one of {@link CommandBackend.setToolContext}. */
   sessionId?: string;
+  /** Narrower than the policy's, key by key; a wider one is `ERR_BUDGET`. */
+  confinement?: 'read-only' | 'workspace' | 'git' | Partial<ConfinementRules>;
   /** Aborted before the start: `ERR_ABORTED`, nothing ran. Later: the command is killed, cause `abort`. */
   abortSignal?: AbortSignal;
 }
@@ -208,6 +240,23 @@ export interface UnkillableProcess {
   name: string;
 }
 
+/** Whether the kernel holds the tree to it, can't, or was not asked to. */
+export type Enforcement = 'enforced' | 'unavailable' | 'not-requested';
+
+/** What a command was confined to. */
+export interface ConfinementStatus {
+  level: 'required' | 'best-effort';
+  execute: Enforcement;
+  read: Enforcement;
+  write: Enforcement;
+  network: Enforcement;
+  signals: Enforcement;
+  /** The system calls that no build, test or question needs, and the look into other processes. */
+  syscalls: Enforcement;
+  /** The files and directories that may be executed, interpreters and loaders included. */
+  executables?: string[];
+}
+
 interface StatusBase {
   taskId: string;
   label: string;
@@ -226,6 +275,10 @@ interface StatusBase {
   stderrBytes: number;
   /** The end of both streams, at most 2 000 characters. */
   tailPreview: string;
+  /** Present for a confined command. */
+  confinement?: ConfinementStatus;
+  /** The private temporary directory of a confined command, while it is there. */
+  tmpDir?: string;
 }
 
 interface SettledBase extends StatusBase {

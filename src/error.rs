@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::confinement::ConfinementError;
 use crate::git::GitError;
 use crate::host::error::HostError;
 use crate::input::InputError;
@@ -90,6 +91,8 @@ codes! {
     Keeper => "ERR_KEEPER",
     /// The system lacks something that every start needs.
     Platform => "ERR_PLATFORM",
+    /// The kernel can't enforce what `confinement` requires.
+    ConfinementUnavailable => "ERR_CONFINEMENT_UNAVAILABLE",
     /// The host was disposed.
     Disposed => "ERR_DISPOSED",
     /// No repository was registered for the git tools.
@@ -131,6 +134,9 @@ pub enum Error {
     /// The program.
     #[error(transparent)]
     Program(#[from] ProgramError),
+    /// What the tree is held to.
+    #[error(transparent)]
+    Confinement(#[from] ConfinementError),
     /// The vault.
     #[error(transparent)]
     Vault(#[from] VaultError),
@@ -169,6 +175,12 @@ impl Error {
                 ProgramError::Platform { .. } => Code::Platform,
                 ProgramError::NoSuchEntry { .. } => Code::Internal,
             },
+            Self::Confinement(error) => match error {
+                ConfinementError::Wider { .. } => Code::Budget,
+                ConfinementError::Unavailable { .. }
+                | ConfinementError::OutsideRoot { .. }
+                | ConfinementError::NotText { .. } => Code::ConfinementUnavailable,
+            },
             Self::Vault(error) => match error {
                 error if error.is_full() => Code::VaultFull,
                 error if error.is_shortage() => Code::Resources,
@@ -192,6 +204,7 @@ impl Error {
             Self::Supervisor(error) => match error {
                 SupervisorError::Resources { .. } => Code::Resources,
                 SupervisorError::Changed { .. } => Code::ExecutableChanged,
+                SupervisorError::Unconfined { .. } => Code::ConfinementUnavailable,
                 SupervisorError::WardenUnusable { .. }
                 | SupervisorError::WardenVersion { .. }
                 | SupervisorError::WardenGone { .. }
@@ -228,6 +241,7 @@ impl Error {
             Self::Policy(error) => error.recovery(),
             Self::Sandbox(error) => error.recovery(),
             Self::Program(error) => error.recovery(),
+            Self::Confinement(error) => error.recovery(),
             Self::Vault(error) => error.recovery(),
             Self::Search(error) => error.recovery(),
             Self::Supervisor(error) => error.recovery(),
@@ -243,6 +257,7 @@ impl Error {
             Self::Policy(error) => error.details(),
             Self::Sandbox(error) => error.details(),
             Self::Program(error) => error.details(),
+            Self::Confinement(error) => error.details(),
             Self::Search(error) => error.details(),
             Self::Git(error) => error.details(),
             Self::Vault(_) | Self::Supervisor(_) | Self::Host(_) | Self::Tool(_) | Self::Input(_) => {
@@ -279,13 +294,12 @@ fn policy_code(error: &PolicyError) -> Code {
         PolicyError::CommandNotAllowed { .. } => Code::CommandNotAllowed,
         PolicyError::BadOption(_) | PolicyError::CwdNul { .. } => Code::BadOption,
         PolicyError::EnvNotAnObject { .. } | PolicyError::EnvEntry { .. } => Code::BadEnv,
-        PolicyError::AboveCeiling { .. } => Code::Budget,
+        PolicyError::AboveCeiling { .. } | PolicyError::WiderConfinement { .. } => Code::Budget,
         PolicyError::BadPolicy(_)
         | PolicyError::EntryNeverMatches { .. }
         | PolicyError::ExecutablesDisagree { .. }
         | PolicyError::DefaultAboveCeiling { .. }
-        | PolicyError::BadPattern { .. }
-        | PolicyError::ConfinementUnavailable => Code::BadPolicy,
+        | PolicyError::BadPattern { .. } => Code::BadPolicy,
     }
 }
 

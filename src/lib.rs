@@ -7,6 +7,7 @@
 //! | [`limits`], [`input`], [`os`] | defaults and ceilings; values as a caller gave them; the kernel seam |
 //! | [`policy`] | pure decisions: argv, patterns, environment, budgets |
 //! | [`sandbox`], [`program`] | proofs that hold descriptors: where it runs, what runs |
+//! | [`confinement`] | what the kernel can hold a tree to, and the rules for it |
 //! | [`vault`] | what was started, every byte, how it ended |
 //! | [`warden`] | what runs outside the host: warden, keeper, capture, tree |
 //! | [`supervisor`] | the host's side of the warden: live commands, kill, wait |
@@ -16,6 +17,7 @@
 
 #[cfg(all(feature = "addon", not(test)))] // nothing loads an addon under `cargo test`
 mod addon;
+pub mod confinement;
 pub mod error;
 pub mod git;
 pub mod host;

@@ -102,6 +102,11 @@ pub const LOCK_RELEASE_MS: u64 = 1_000;
 /// How long the host waits for a keeper's word that a start was made or failed, in milliseconds.
 pub const START_REPLY_MS: u64 = 30_000;
 
+/// How long the end of a confined command may wait for its temporary directory to be removed, in milliseconds.
+pub const TMP_SWEEP_MS: u64 = 1_000;
+/// How long its keeper goes on removing afterwards, when nobody waits any more, in milliseconds.
+pub const TMP_SWEEP_AFTERWARDS_MS: u64 = 10_000;
+
 /// Longest wait of a model's call, in milliseconds: MCP clients give up a request after 60 s.
 pub const MAX_MODEL_WAIT_MS: u64 = 30_000;
 /// How long the outcome of a decision that no call was waiting for is kept for the next one, in milliseconds.

@@ -32,12 +32,14 @@ const { warnings } = await setBackgroundCommandPolicy({
   cwdRoot: '/',
   allowedCommands: [['git', { oneOf: ['log', 'status'] }, { rest: true }], { name: 'all', argv: ['git'] }],
   approve: async request => request.argv.length > 1,
+  confinement: { level: 'required', execute: 'allowed', read: ['.'], network: { connectTcp: [443] } },
   allowlist: (argv, cwd) => argv[0] === 'git' && cwd === '/',
 });
 holds<Equal<typeof warnings, string[]>>();
 
 const { taskId } = await startBackgroundCommand(['git', 'log'] as const, {
   abortSignal: AbortSignal.timeout(1),
+  confinement: { network: 'none' },
 });
 const status = getBackgroundCommandStatus(taskId);
 
@@ -58,6 +60,7 @@ function describe(seen: BackgroundCommandStatus): string {
   }
 }
 describe(status);
+holds<Equal<NonNullable<typeof status.confinement>['write'], 'enforced' | 'unavailable' | 'not-requested'>>();
 // @ts-expect-error a running command has no artifact yet
 status.stdout;
 

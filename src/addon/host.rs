@@ -366,6 +366,13 @@ pub fn check_host_options(options: Unknown<'_>) -> Result<Outcome> {
     Ok(Outcome::of(checked.map(|_| Json::Null).map_err(Error::from)))
 }
 
+/// What this machine has, for `argvault doctor`.
+#[napi(catch_unwind)]
+pub fn doctor(env: Unknown<'_>) -> Result<Json> {
+    let ladder = crate::host::doctor::doctor(&value::read(env)?);
+    serde_json::to_value(ladder).map_err(|error| napi::Error::from_reason(error.to_string()))
+}
+
 /// `{ ok, code?, reason? }`: whether commands can be started here.
 #[napi(catch_unwind)]
 pub fn is_supported() -> Json {

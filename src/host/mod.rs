@@ -5,6 +5,7 @@
 
 mod bank;
 mod course;
+pub mod doctor;
 mod elsewhere;
 pub mod error;
 mod follow;
@@ -43,6 +44,7 @@ use self::questions::Questions;
 use self::registry::Registry;
 use self::status::Status;
 use self::upkeep::Upkeep;
+use crate::confinement;
 use crate::error::Error;
 use crate::input::Value;
 use crate::supervisor::gate::Gate;
@@ -167,6 +169,7 @@ impl CommandHost {
         let active = ActivePolicy::set(policy, env)?;
         let mut warnings = active.rules.warnings();
         warnings.extend(self.vault_warning(&active));
+        warnings.extend(active.rules.confinement().map(confinement::warnings).unwrap_or_default());
         *self.policy.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(active));
         Ok(warnings)
     }

@@ -161,7 +161,7 @@ impl CommandHost {
         }
     }
 
-    async fn launch(self: &Arc<Self>, prepared: Prepared, cancel: &Cancel) -> Result<Started, Error> {
+    async fn launch(self: &Arc<Self>, mut prepared: Prepared, cancel: &Cancel) -> Result<Started, Error> {
         self.check_alive()?;
         if cancel.is_set() {
             return Err(HostError::Aborted.into());
@@ -170,6 +170,7 @@ impl CommandHost {
         self.check_room().await?;
         self.retain();
         let task = TaskId::new().map_err(|error| HostError::Internal { reason: error.to_string() })?;
+        prepared.place_tmp(&storage.vault.path().join(task.as_str()));
         let entry = self.gate.enter(prepared.policy.rules.max_concurrent());
         let started_at = epoch_ms();
         let queued = matches!(entry, Entry::Later(_));

@@ -1,17 +1,22 @@
 //! One start, from what was asked to what is handed over: the whole order of the checks.
 
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use nix::sys::stat::{Mode, mkdirat};
 
 use super::error::HostError;
 use super::questions::{Hook, HookRequest};
+use crate::confinement::{self, Ground, Kernel, Rules};
 use crate::error::Error;
 use crate::input::Value;
 use crate::os::file;
 use crate::policy::{CandidateParts, Policy, Standing, StartRequest};
-use crate::program::{ExecBy as ProgramExec, Located, ProgramTable, ResolvedProgram, WantedProgram};
+use crate::program::{Closure, ExecBy as ProgramExec, Located, ProgramTable, ResolvedProgram, WantedProgram};
 use crate::sandbox::{ConfinedDir, WorkspaceRoot};
 use crate::supervisor::launch::Handover;
 use crate::vault::id::TaskId;
+use crate::vault::layout;
 use crate::vault::record::CommandFile;
 use crate::vault::store::NewTask;
 use crate::warden::protocol::{ExecBy, Limits, Specification};
@@ -23,6 +28,10 @@ pub struct ActivePolicy {
     pub rules: Policy,
     /// The programs.
     pub programs: ProgramTable,
+    /// What all of them need to be executed, for the confinement that asks first.
+    closure: OnceLock<Closure>,
+    /// Where the absolute paths of its confinement lead.
+    held: Vec<(String, PathBuf)>,
 }
 
 impl ActivePolicy {
@@ -42,7 +51,9 @@ impl ActivePolicy {
             Some((_, Value::Text(path))) => Some(path.as_str()),
             _ => None,
         };
-        Ok(Self { programs: ProgramTable::build(wanted, path), rules })
+        let programs = ProgramTable::build(wanted, path);
+        let held = rules.confinement().map(confinement::hold).unwrap_or_default();
+        Ok(Self { programs, rules, closure: OnceLock::new(), held })
     }
 
     /// Whether any program is compared with a digest, which reads it whole.
@@ -62,6 +73,8 @@ pub struct Prepared {
     /// What runs, or why nothing can.
     pub program: Located,
     approved: bool,
+    confinement: Option<Rules>,
+    tmp_dir: Option<String>,
 }
 
 /// What a start still needs.
@@ -87,7 +100,21 @@ impl Prepared {
         let cwd = ConfinedDir::open(&root, parts.cwd.as_deref())?;
         let program = policy.programs.locate(parts.executable, &root, &cwd)?;
         let approved = parts.standing == Standing::Allowed;
-        Ok(Self { policy, parts, cwd, program, approved })
+        let confinement = confine(&policy, &parts, &root, &program)?;
+        Ok(Self { policy, parts, cwd, program, approved, confinement, tmp_dir: None })
+    }
+
+    /// Gives a confined command a temporary directory in `folder`, its own one in the vault, unless its environment
+    /// names another.
+    pub fn place_tmp(&mut self, folder: &Path) {
+        let Some(rules) = &mut self.confinement else { return };
+        let Some(name) = layout::TMP.to_str().ok().filter(|_| !self.parts.own_tmpdir) else { return };
+        let Some(path) = folder.join(name).to_str().map(str::to_owned) else { return };
+        let keep = self.parts.confinement.as_ref().is_some_and(|confinement| confinement.keep_tmp);
+        rules.add_tmp(&path, !keep);
+        self.parts.env.retain(|entry| !entry.starts_with("TMPDIR="));
+        self.parts.env.push(format!("TMPDIR={path}"));
+        self.tmp_dir = Some(path);
     }
 
     /// Which hook comes first, if any.
@@ -152,12 +179,15 @@ impl Prepared {
             max_output_bytes: self.parts.budget.max_output_bytes,
             queued,
             host_pid: std::process::id(),
+            confinement: self.confinement.as_ref().map(|rules| rules.confined.clone()),
+            tmp_dir: self.tmp_dir.clone(),
+            keep_tmp: self.parts.confinement.as_ref().is_some_and(|confinement| confinement.keep_tmp),
         }
     }
 
     /// What the warden is handed. `Err` with the program's reason when it can't be started at all.
     pub fn into_handover(self, task: &TaskId, files: NewTask, sync: bool) -> Result<Handover, Unstarted> {
-        let Self { parts, cwd, program, .. } = self;
+        let Self { parts, cwd, program, confinement, tmp_dir, .. } = self;
         let program = match program {
             Located::Found(program) => program,
             Located::Unstartable(unstartable) => {
@@ -172,6 +202,11 @@ impl Prepared {
             Ok(input) => input,
             Err(source) => return Err(Unstarted { files, why: Why::Resources(source) }),
         };
+        if tmp_dir.is_some()
+            && let Err(errno) = mkdirat(&files.folder, layout::TMP, Mode::S_IRWXU)
+        {
+            return Err(Unstarted { files, why: Why::Resources(errno.into()) });
+        }
         let budget = parts.budget;
         Ok(Handover {
             specification: Specification {
@@ -193,6 +228,7 @@ impl Prepared {
                     open_files: parts.limits.open_files,
                     file_size_bytes: parts.limits.file_size_bytes,
                 },
+                confinement,
             },
             task: files,
             cwd: cwd.into_fd(),
@@ -201,6 +237,28 @@ impl Prepared {
             sync,
         })
     }
+}
+
+/// The rules for one start, if it is confined.
+fn confine(
+    policy: &ActivePolicy,
+    parts: &CandidateParts,
+    root: &WorkspaceRoot,
+    program: &Located,
+) -> Result<Option<Rules>, Error> {
+    let Some(wanted) = &parts.confinement else { return Ok(None) };
+    let ground = Ground {
+        root: root.path(),
+        programs: &policy.programs,
+        allowed: policy.closure.get_or_init(|| policy.programs.closure(true, [])),
+        held: &policy.held,
+        program: match program {
+            Located::Found(program) => Some(&program.facts().real),
+            Located::Unstartable(_) => None,
+        },
+        env: &parts.env,
+    };
+    Ok(Some(confinement::resolve(wanted, policy.rules.confinement(), &ground, Kernel::probe())?))
 }
 
 /// A start that ends here, with the folder that was made for it.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::confinement::Confined;
 use crate::limits;
 use crate::vault::id::{ArtifactId, Stream, TaskId};
 use crate::vault::record::{
@@ -56,6 +57,10 @@ pub struct Common {
     tail_preview: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     main_exit: Option<MainExit>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confinement: Option<Confined>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tmp_dir: Option<String>,
 }
 
 /// What a settled status has beside.
@@ -152,15 +157,11 @@ impl Status {
         // How the main process ended stands in fields of its own once it is over.
         let (exit_code, signal) =
             outcome.main_exit.as_ref().map_or((None, None), |exit| (exit.exit_code, exit.signal.clone()));
+        let mut common = common(command, outcome.duration_ms, outcome.main_exit.clone(), &bytes, output.tail);
+        common.tmp_dir = common.tmp_dir.filter(|_| command.keep_tmp);
         Self::Settled {
             state: outcome.cause.state(),
-            common: Box::new(common(
-                command,
-                outcome.duration_ms,
-                outcome.main_exit.clone(),
-                &bytes,
-                output.tail,
-            )),
+            common: Box::new(common),
             settled: Box::new(Settled {
                 at: outcome.settled_at,
                 cause: outcome.cause,
@@ -202,6 +203,8 @@ fn common(
         stderr_bytes: bytes[1],
         tail_preview,
         main_exit,
+        confinement: command.confinement.clone(),
+        tmp_dir: command.tmp_dir.clone(),
     }
 }
 

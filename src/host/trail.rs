@@ -27,6 +27,7 @@ impl CommandHost {
             cwd: Some(&command.cwd),
             executable: Some(&command.executable),
             identity,
+            confinement: command.confinement.as_ref().map(crate::confinement::Confined::summary),
             session_id: command.session_id.as_deref(),
             host_pid: command.host_pid,
         })
@@ -66,6 +67,7 @@ impl CommandHost {
             cwd: option("cwd"),
             executable: None,
             identity: None,
+            confinement: None,
             session_id: option("sessionId"),
             host_pid: std::process::id(),
         });

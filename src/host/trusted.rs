@@ -146,6 +146,9 @@ impl TrustedRun {
             max_output_bytes: self.max_output_bytes,
             queued: false,
             host_pid: std::process::id(),
+            confinement: None,
+            tmp_dir: None,
+            keep_tmp: false,
         }
     }
 
@@ -162,6 +165,7 @@ impl TrustedRun {
             max_total_output_bytes: None,
             has_input: false,
             limits: Limits { address_space_bytes: self.address_space_bytes, ..Limits::default() },
+            confinement: None,
         }
     }
 }

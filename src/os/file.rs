@@ -34,8 +34,16 @@ pub fn try_lock(file: &impl AsFd) -> io::Result<bool> {
 /// A sealed memory file with `bytes`, for a program's standard input: read from the beginning, never changed
 /// (`memfd_create(2)`, Linux 3.17).
 pub fn sealed_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
+    let flags = MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING;
+    // Never executable (Linux 6.3): a confinement's rules about files don't reach a memory file. Older kernels don't know
+    // the flag (`EINVAL`), and the mode is all there is.
     let file =
-        File::from(memfd_create(c"argvault-input", MFdFlags::MFD_CLOEXEC | MFdFlags::MFD_ALLOW_SEALING)?);
+        match memfd_create(c"argvault-input", flags | MFdFlags::from_bits_retain(libc::MFD_NOEXEC_SEAL)) {
+            Err(nix::errno::Errno::EINVAL) => memfd_create(c"argvault-input", flags),
+            made => made,
+        }?;
+    let file = File::from(file);
+    nix::sys::stat::fchmod(&file, nix::sys::stat::Mode::S_IRUSR | nix::sys::stat::Mode::S_IWUSR)?;
     file.write_all_at(bytes, 0)?;
     let seals =
         SealFlag::F_SEAL_WRITE | SealFlag::F_SEAL_GROW | SealFlag::F_SEAL_SHRINK | SealFlag::F_SEAL_SEAL;

@@ -5,6 +5,7 @@ pub mod clock;
 pub mod file;
 pub mod image;
 pub mod inotify;
+pub mod landlock;
 pub mod path;
 pub mod probe;
 pub mod process;

@@ -30,6 +30,15 @@ pub struct ResourceLimit {
     pub hard: u64,
 }
 
+/// What the child confines itself to, for good and for all that it starts.
+#[derive(Debug, Clone, Copy)]
+pub struct Confinement<'a> {
+    /// A Landlock ruleset.
+    pub ruleset: Option<BorrowedFd<'a>>,
+    /// A seccomp program. It must let through what starts the program.
+    pub filter: Option<&'a [libc::sock_filter]>,
+}
+
 /// Everything that the child needs, made before it exists.
 #[derive(Debug)]
 pub struct Program<'a> {
@@ -49,6 +58,8 @@ pub struct Program<'a> {
     pub umask: libc::mode_t,
     /// `cgroup.procs` of the leaf to enter, opened for writing.
     pub cgroup: Option<BorrowedFd<'a>>,
+    /// What it is confined to.
+    pub confinement: Option<Confinement<'a>>,
 }
 
 /// Where a start failed.
@@ -67,6 +78,8 @@ pub enum Stage {
     Cwd,
     /// Standard input, output or error.
     Stdio,
+    /// The confinement.
+    Confine,
     /// The program itself.
     Exec,
 }
@@ -80,6 +93,11 @@ pub struct SpawnFailure {
     pub error: io::Error,
 }
 
+/// Capabilities that would undo a confinement, by their numbers in `linux/capability.h`: kernel modules, raw devices and
+/// memory, tracing, mounts and namespaces, the machine's clock and power, device nodes, security modules and audit, the
+/// kernel's log, `CAP_PERFMON` (which reads `/proc/<pid>/environ` of any process), `CAP_BPF`, immutable files.
+const UNDOING: [c_int; 17] = [9, 16, 17, 19, 20, 21, 22, 25, 26, 27, 30, 32, 33, 34, 38, 39, 40];
+
 /// What parent and child share.
 struct Shared {
     executable: *const c_char,
@@ -92,6 +110,9 @@ struct Shared {
     limit_count: usize,
     umask: libc::mode_t,
     cgroup: RawFd,
+    confined: bool,
+    ruleset: RawFd,
+    filter: libc::sock_fprog,
     parent: Pid,
     // Written by the child, read by the parent after the child is done with this memory.
     stage: c_int,
@@ -111,6 +132,8 @@ pub fn spawn(program: &Program<'_>) -> Result<Pid, SpawnFailure> {
         Executable::Path(path) => (path.as_ptr(), -1),
         Executable::Descriptor(fd) => (c"".as_ptr(), fd.as_raw_fd()),
     };
+    let filter = program.confinement.and_then(|confinement| confinement.filter).unwrap_or_default();
+    let ruleset = program.confinement.and_then(|confinement| confinement.ruleset);
     let mut shared = Shared {
         executable: path,
         descriptor,
@@ -122,6 +145,13 @@ pub fn spawn(program: &Program<'_>) -> Result<Pid, SpawnFailure> {
         limit_count: program.limits.len(),
         umask: program.umask,
         cgroup: program.cgroup.map_or(-1, |fd| fd.as_raw_fd()),
+        confined: program.confinement.is_some(),
+        ruleset: ruleset.map_or(-1, |fd| fd.as_raw_fd()),
+        filter: libc::sock_fprog {
+            // The kernel takes 4,096 steps (`BPF_MAXINSNS`); a longer one is refused there.
+            len: u16::try_from(filter.len()).unwrap_or(u16::MAX),
+            filter: filter.as_ptr().cast_mut(),
+        },
         parent: nix::unistd::getpid().as_raw(),
         stage: Stage::Exec as c_int,
         errno: 0,
@@ -154,7 +184,7 @@ pub fn spawn(program: &Program<'_>) -> Result<Pid, SpawnFailure> {
         return Ok(pid);
     }
     let _ = super::process::reap(pid);
-    let stage = [Stage::Session, Stage::Limit, Stage::Cgroup, Stage::Cwd, Stage::Stdio]
+    let stage = [Stage::Session, Stage::Limit, Stage::Cgroup, Stage::Cwd, Stage::Stdio, Stage::Confine]
         .into_iter()
         .find(|known| *known as c_int == stage)
         .unwrap_or(Stage::Exec);
@@ -223,10 +253,32 @@ unsafe fn set_up(shared: &Shared) -> Stage {
             }
         }
         libc::umask(shared.umask);
+        if shared.confined {
+            for capability in UNDOING {
+                // Refused where there is none to lose: what is out of the bounding set doesn't come back at exec
+                // (`capabilities(7)`).
+                libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
+                libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_LOWER, capability, 0, 0);
+            }
+        }
+        // Neither Landlock nor a filter can be set by an unprivileged process that could still gain privileges
+        // (`landlock_restrict_self(2)`, `seccomp(2)`).
+        if shared.confined && libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 {
+            return Stage::Confine;
+        }
+        if shared.ruleset >= 0 && libc::syscall(libc::SYS_landlock_restrict_self, shared.ruleset, 0) != 0 {
+            return Stage::Confine;
+        }
         close_all_but(shared.descriptor);
         let mut none = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
         libc::sigemptyset(none.as_mut_ptr());
         libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
+        let filter = &raw const shared.filter;
+        if shared.filter.len > 0
+            && libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, filter) != 0
+        {
+            return Stage::Confine;
+        }
         *libc::__errno_location() = 0;
         if shared.descriptor < 0 {
             libc::execve(shared.executable, shared.argv, shared.env);

@@ -48,9 +48,9 @@ impl PolicyError {
             Self::ExecutablesDisagree { .. } => format!("Keep one of the two entries. {POLICY_KEPT}"),
             Self::DefaultAboveCeiling { .. } => format!("Lower the one or raise the other. {POLICY_KEPT}"),
             Self::BadPattern { fault, .. } => format!("{} {POLICY_KEPT}", fault.remedy()),
-            Self::ConfinementUnavailable => {
-                format!("Leave it out, and confine the host itself where that is needed. {POLICY_KEPT}")
-            }
+            Self::WiderConfinement { key, .. } => format!(
+                "Ask for less, leave confinement.{key} out, or have the host widen it with setBackgroundCommandPolicy."
+            ),
             Self::BadPolicy(_) => {
                 format!("Correct it and call setBackgroundCommandPolicy again. {POLICY_KEPT}")
             }
@@ -99,7 +99,9 @@ impl PolicyError {
                 json!({ "option": "policy.defaultTimeoutMs", "asked": default, "limit": ceiling })
             }
             Self::BadPattern { path, .. } => json!({ "option": path }),
-            Self::ConfinementUnavailable => json!({ "option": "policy.confinement" }),
+            Self::WiderConfinement { key, asked, granted } => {
+                json!({ "option": format!("options.confinement.{key}"), "asked": cut(asked), "granted": cut(granted) })
+            }
         }
     }
 

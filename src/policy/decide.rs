@@ -2,14 +2,16 @@
 
 use super::argv::Argv;
 use super::budget::Budget;
+use super::confinement::{Confinement, Wish};
 use super::environment::Environment;
 use super::error::PolicyError;
+use super::narrowing::Ground;
 use super::pattern::NearestPattern;
 use super::request::{StartOptions, StartRequest};
 use super::resource::ResourceLimits;
 use super::rules::Policy;
 use super::size;
-use crate::input::Value;
+use crate::input::{Field, Value};
 
 /// What still has to be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +44,10 @@ pub struct CandidateParts {
     pub budget: Budget,
     /// What the kernel holds it to.
     pub limits: ResourceLimits,
+    /// What the kernel holds its tree to.
+    pub confinement: Option<Confinement>,
+    /// Whether the start's own `env` names a TMPDIR.
+    pub own_tmpdir: bool,
     /// What its standard input gives, else end of file.
     pub input: Option<Vec<u8>>,
     /// A short name for people.
@@ -72,9 +78,10 @@ impl Policy {
         let argv = Argv::read(request.argv)?;
         let executable =
             self.executables.find(argv.name()).ok_or_else(|| self.executables.refusal(argv.name()))?;
-        let options = StartOptions::read(request.options)?;
+        let mut options = StartOptions::read(request.options)?;
         let budget = self.budgets.grant(options.timeout_ms, options.max_output_bytes)?;
         let environment = Environment::resolve(options.env, &self.inherit_env, host_env)?;
+        let confinement = self.confined(options.confinement.take())?;
         size::check(&argv, &environment)?;
         let (standing, pattern) = self.standing(&argv)?;
         Ok(Candidate(CandidateParts {
@@ -84,6 +91,8 @@ impl Policy {
             env_names: environment.names(),
             budget,
             limits: self.limits,
+            confinement,
+            own_tmpdir: *options.env != Value::Absent && environment.has("TMPDIR"),
             input: options.input.map(<[u8]>::to_vec),
             label: options.label_for(&argv),
             session_id: options.session_id.map(str::to_owned),
@@ -91,6 +100,17 @@ impl Policy {
             pattern,
             argv: argv.to_owned_entries(),
         }))
+    }
+
+    fn confined(&self, asked: Option<(Field<'_>, Wish)>) -> Result<Option<Confinement>, PolicyError> {
+        match (asked, &self.confinement) {
+            (None, base) => Ok(base.clone()),
+            (Some((field, wish)), None) => wish.alone(&field).map(Some).map_err(PolicyError::BadOption),
+            (Some((_, wish)), Some(base)) => {
+                let allowed = self.executables().iter().map(|entry| entry.name().to_owned()).collect();
+                wish.within(base, &Ground { cwd_root: &self.cwd_root, allowed }).map(Some)
+            }
+        }
     }
 
     fn standing(&self, argv: &Argv<'_>) -> Result<(Standing, Option<String>), PolicyError> {

@@ -41,6 +41,8 @@ fn what_is_let_through_is_exactly_what_was_asked_for() {
             kill_grace_ms: 5_000,
             stray_grace_ms: 1_000,
         },
+        confinement: None,
+        own_tmpdir: false,
         limits: ResourceLimits::default(),
         input: Some(b"in".to_vec()),
         label: "npm run".into(),

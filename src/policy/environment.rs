@@ -169,6 +169,10 @@ impl<'v> Environment<'v> {
         self.variables.iter().map(|(name, value)| format!("{name}={value}")).collect()
     }
 
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.variables.iter().any(|(known, _)| *known == name)
+    }
+
     pub(super) fn names(&self) -> Vec<String> {
         self.variables.iter().map(|&(name, _)| name.to_owned()).collect()
     }

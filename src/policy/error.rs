@@ -190,9 +190,18 @@ pub enum PolicyError {
         /// What is wrong with it.
         fault: PatternFault,
     },
-    /// `confinement` was asked for: `ERR_BAD_POLICY`.
-    #[error("policy.confinement is not available in this version.")]
-    ConfinementUnavailable,
+    /// A start's `confinement` would let through more than the policy's: `ERR_BUDGET`.
+    #[error(
+        "options.confinement.{key} of {asked} is wider than the policy's {granted}: a start may only narrow it."
+    )]
+    WiderConfinement {
+        /// The key.
+        key: &'static str,
+        /// What was asked for, as JSON.
+        asked: String,
+        /// What the policy gives, as JSON.
+        granted: String,
+    },
 }
 
 /// A character for a message: visible ones in quotes, others by name.

@@ -6,10 +6,12 @@
 mod advice;
 mod argv;
 mod budget;
+mod confinement;
 mod decide;
 mod environment;
 mod error;
 mod executable;
+mod narrowing;
 mod pattern;
 mod request;
 mod resource;
@@ -21,6 +23,7 @@ mod warnings;
 mod wire;
 
 pub use budget::{Budget, Budgets};
+pub use confinement::{Confinement, Execute, Level, Network};
 pub use decide::{Candidate, CandidateParts, Standing};
 pub use environment::{EnvFault, EnvSource, InheritEnv};
 pub use error::PolicyError;

@@ -1,6 +1,7 @@
 //! The options of one start, read but not yet held against the policy.
 
 use super::argv::Argv;
+use super::confinement::Wish;
 use super::error::PolicyError;
 use crate::input::{Field, Fields, InputError, Value};
 use crate::limits;
@@ -24,6 +25,7 @@ pub(super) struct StartOptions<'v> {
     pub(super) input: Option<&'v [u8]>,
     pub(super) label: Option<&'v str>,
     pub(super) session_id: Option<&'v str>,
+    pub(super) confinement: Option<(Field<'v>, Wish)>,
 }
 
 impl<'v> StartOptions<'v> {
@@ -39,6 +41,7 @@ impl<'v> StartOptions<'v> {
     }
 
     fn rest(cwd: &Field<'v>, mut fields: Fields<'v>) -> Result<Self, InputError> {
+        let confinement = fields.field("confinement");
         let options = Self {
             // "" is the root, as "." is: resolved against the root, both name it.
             cwd: cwd.text()?.filter(|cwd| !cwd.is_empty()),
@@ -48,6 +51,7 @@ impl<'v> StartOptions<'v> {
             input: input(&fields.field("input"))?,
             label: label(&fields.field("label"))?,
             session_id: read_session_id(&fields.field("sessionId"))?,
+            confinement: Wish::read(&confinement)?.map(|wish| (confinement, wish)),
         };
         fields.finish()?;
         Ok(options)

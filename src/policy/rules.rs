@@ -1,6 +1,7 @@
 //! A policy as a whole: immutable once read.
 
 use super::budget::Budgets;
+use super::confinement::{Confinement, Wish};
 use super::environment::InheritEnv;
 use super::error::PolicyError;
 use super::executable::{AllowedExecutable, Executables};
@@ -24,6 +25,7 @@ pub struct Policy {
     pub(super) max_concurrent: Option<u64>,
     pub(super) queue_timeout_ms: Option<u64>,
     pub(super) limits: ResourceLimits,
+    pub(super) confinement: Option<Confinement>,
     digest: String,
 }
 
@@ -40,11 +42,7 @@ impl Policy {
         };
         let patterns = read_patterns(&fields.field("allowedCommands"), &executables)?;
         let budgets = Budgets::read(&mut fields)?;
-        let confinement = fields.field("confinement");
         let mut policy = Self::rest(fields, executables, cwd_root, patterns, budgets).map_err(bad)?;
-        if *confinement.value() != Value::Absent {
-            return Err(PolicyError::ConfinementUnavailable);
-        }
         policy.digest = wire::digest(&policy);
         Ok(policy)
     }
@@ -56,6 +54,7 @@ impl Policy {
         patterns: Option<Vec<CommandPattern>>,
         budgets: Budgets,
     ) -> Result<Self, InputError> {
+        let confinement = fields.field("confinement");
         let policy = Self {
             executables,
             cwd_root,
@@ -71,6 +70,7 @@ impl Policy {
             max_concurrent: fields.field("maxConcurrent").positive_integer()?,
             queue_timeout_ms: fields.field("queueTimeoutMs").positive_integer()?,
             limits: ResourceLimits::read(&fields.field("limits"))?,
+            confinement: Wish::read(&confinement)?.map(|wish| wish.alone(&confinement)).transpose()?,
             digest: String::new(),
         };
         fields.finish()?;
@@ -127,6 +127,11 @@ impl Policy {
         &self.limits
     }
 
+    /// What the kernel holds each tree to, if it does.
+    pub fn confinement(&self) -> Option<&Confinement> {
+        self.confinement.as_ref()
+    }
+
     /// SHA-256 over all that is data, in hexadecimal; hooks count by their presence.
     pub fn digest(&self) -> &str {
         &self.digest
@@ -180,7 +185,7 @@ mod tests {
             ("queueTimeoutMs", json!("1"), "policy.queueTimeoutMs must be a positive integer"),
             ("inheritEnv", json!("none"), "policy.inheritEnv"),
             ("limits", json!([]), "policy.limits must be an object"),
-            ("confinement", json!({}), "policy.confinement is not available in this version"),
+            ("confinement", json!({}), "policy.confinement.level must be"),
             ("allowedExecutable", json!([]), "Did you mean \"allowedExecutables\"?"),
             ("timeoutMs", json!(1), "policy has no option \"timeoutMs\""),
         ];

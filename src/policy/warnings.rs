@@ -10,6 +10,10 @@ const RUNS_ANYTHING: &[&str] = &[
 ];
 
 impl Policy {
+    fn confines_execution(&self) -> bool {
+        self.confinement().is_some_and(|confinement| confinement.execute.is_some())
+    }
+
     /// Sentences for the host's author; none of them stops the policy.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
@@ -23,7 +27,11 @@ impl Policy {
                          never start. Add a pattern, or remove it from allowedExecutables."
                     ));
                 }
-                None if !self.approve && !self.allowlist && RUNS_ANYTHING.contains(&base) => {
+                None if !self.approve
+                    && !self.allowlist
+                    && !self.confines_execution()
+                    && RUNS_ANYTHING.contains(&base) =>
+                {
                     warnings.push(format!(
                         "{shown} runs whatever its arguments say, so allowing it allows every program. Say in \
                          allowedCommands which arguments it may get."
@@ -60,6 +68,7 @@ mod tests {
             (json!({ "allowedCommands": [["git", { "rest": true }], ["/bin/bash", "a.sh"]] }), vec![]),
             (json!({ "allowedCommands": [["git", "status"]] }), vec!["begins with \"/bin/bash\""]),
             (json!({ "allowedCommands": [] }), vec!["begins with \"git\"", "begins with \"/bin/bash\""]),
+            (json!({ "confinement": { "level": "required", "execute": "allowed" } }), vec![]),
             (
                 json!({ "allowedExecutables": ["git"], "queueTimeoutMs": 5 }),
                 vec!["queueTimeoutMs has no effect without maxConcurrent"],

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest as _, Sha256};
 
+use super::confinement::Confinement;
 use super::executable::{AllowedExecutable, hex};
 use super::pattern::CommandPattern;
 use super::rules::Policy;
@@ -28,6 +29,7 @@ pub(super) fn shown(policy: &Policy) -> Json {
         ("maxConcurrent", policy.max_concurrent.map(|count| json!(count))),
         ("queueTimeoutMs", policy.queue_timeout_ms.map(|ms| json!(ms))),
         ("limits", Some(json!(policy.limits))),
+        ("confinement", policy.confinement.as_ref().map(Confinement::to_wire)),
     ];
     let present = entries.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     Json::Object(present.collect::<Map<_, _>>())

@@ -28,6 +28,7 @@
 //!   write.
 //! * A pin covers the one file. Not its interpreter, its libraries, or what it reads and runs.
 
+mod closure;
 mod error;
 mod examine;
 mod format;
@@ -36,6 +37,7 @@ mod search;
 mod table;
 mod unstartable;
 
+pub use closure::Closure;
 pub use error::ProgramError;
 pub use identity::{ExecBy, FileIdentity, ProgramFacts, ProgramKind, ResolvedProgram};
 pub use table::{Located, ProgramTable, WantedProgram};

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use nix::fcntl::AT_FDCWD;
 
+use super::closure::Closure;
 use super::error::ProgramError;
 use super::examine::{Candidate, Rejected};
 use super::identity::ResolvedProgram;
@@ -82,6 +83,27 @@ impl ProgramTable {
             Way::Relative => None,
             Way::Absolute => Some(Path::new(&entry.wanted.name)),
         })
+    }
+
+    /// What has to be executable for all entries whose place is known, and for `more`: names on the host's PATH or
+    /// absolute paths.
+    pub fn closure<'n>(&self, all: bool, more: impl IntoIterator<Item = &'n str>) -> Closure {
+        let mut closure = Closure::default();
+        if all {
+            for index in 0..self.entries.len() {
+                if let Some(path) = self.path_when_set(index) {
+                    closure.add(path, &self.host_path);
+                }
+            }
+        }
+        for name in more {
+            if name.starts_with('/') {
+                closure.add(Path::new(name), &self.host_path);
+            } else if let Ok(path) = self.host_path.find(name) {
+                closure.add(&path, &self.host_path);
+            }
+        }
+        closure
     }
 
     /// Finds and checks the file for entry `index`, for a command that will run in `cwd`.

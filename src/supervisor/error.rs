@@ -52,6 +52,12 @@ pub enum SupervisorError {
         /// What was found.
         reason: String,
     },
+    /// The confinement could not be made, though the kernel has all that it needs.
+    #[error("The command could not be confined: {reason}.")]
+    Unconfined {
+        /// What the keeper said.
+        reason: String,
+    },
     /// Host and keeper did not understand each other.
     #[error("argvault's keeper failed: {reason}.")]
     Fault {
@@ -76,6 +82,9 @@ impl SupervisorError {
             }
             Self::Changed { .. } => {
                 "Check who wrote to it; if the change is wanted, set the policy again with the new digest.".into()
+            }
+            Self::Unconfined { .. } => {
+                "Allow landlock_* and seccomp in the container's seccomp profile, or start without confinement.".into()
             }
             Self::Fault { .. } => "Start the command again, and report this if it persists.".into(),
         }

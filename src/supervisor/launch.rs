@@ -166,6 +166,7 @@ impl Supervisor {
             Refused::Resources { doing, errno } => {
                 SupervisorError::Resources { doing, source: io::Error::from_raw_os_error(errno) }
             }
+            Refused::Unconfined(reason) => SupervisorError::Unconfined { reason },
             Refused::Changed(reason) => SupervisorError::Changed { reason },
             Refused::Fault(reason) => SupervisorError::Fault { reason },
         }

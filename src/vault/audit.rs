@@ -44,6 +44,9 @@ pub struct Entry<'a> {
     /// Which file that was: device, inode, size and times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identity: Option<crate::program::FileIdentity>,
+    /// What the kernel confines it to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confinement: Option<crate::confinement::Confined>,
     /// Whose it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<&'a str>,
@@ -133,6 +136,7 @@ mod tests {
             cwd: None,
             executable: None,
             identity: None,
+            confinement: None,
             session_id: None,
             host_pid: 1,
         }

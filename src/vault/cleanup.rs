@@ -125,6 +125,9 @@ mod tests {
                 max_output_bytes: 1,
                 queued: false,
                 host_pid: 1,
+                confinement: None,
+                tmp_dir: None,
+                keep_tmp: false,
             };
             let new = self.vault.create(&task, &command).unwrap();
             (task, new)

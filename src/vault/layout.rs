@@ -24,6 +24,9 @@ pub const STDERR: &str = "stderr";
 /// Where the keeper listens while the command is live.
 pub const CONTROL: &str = "control.sock";
 
+/// The command's private temporary directory, where it is confined.
+pub const TMP: &std::ffi::CStr = c"tmp";
+
 /// Where the index of a stream is, once the stream is long enough to need one.
 pub fn index_name(stream: &str) -> String {
     format!("{stream}.index")

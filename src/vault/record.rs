@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::confinement::Confined;
+
 /// Why a command is over. The first cause wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -148,6 +150,9 @@ pub struct Outcome {
     pub usage: Usage,
     /// What held the tree.
     pub containment: Containment,
+    /// What the kernel confined it to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confinement: Option<Confined>,
 }
 
 impl Outcome {
@@ -168,6 +173,7 @@ impl Outcome {
             output_held_outside: false,
             usage: Usage::default(),
             containment: Containment::Subreaper,
+            confinement: None,
         }
     }
 }
@@ -200,4 +206,13 @@ pub struct CommandFile {
     pub queued: bool,
     /// The process that started it.
     pub host_pid: u32,
+    /// What the kernel confines it to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confinement: Option<Confined>,
+    /// Its private temporary directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tmp_dir: Option<String>,
+    /// The directory stays when it is over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep_tmp: bool,
 }

@@ -301,6 +301,9 @@ mod tests {
             max_output_bytes: 3,
             queued: false,
             host_pid: 4,
+            confinement: None,
+            tmp_dir: None,
+            keep_tmp: false,
         }
     }
 

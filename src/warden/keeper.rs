@@ -12,6 +12,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signalfd::SignalFd;
 
 use super::capture::{Capture, Trouble};
+use super::confine::sweep;
 use super::containment::{Delegation, Leaf};
 use super::launch::{self, Launched};
 use super::lifecycle::{Action, Lifecycle, Timings};
@@ -20,6 +21,7 @@ use super::protocol::{Limits, Order, Report, Specification};
 use super::settle::{Ended, outcome, used_cpu};
 use super::tree::Tree;
 use super::warden::ProgramDefaults;
+use crate::confinement::Rules;
 use crate::limits;
 use crate::os::clock::epoch_ms;
 use crate::os::process::{self, Ending, Pid};
@@ -84,6 +86,7 @@ struct Keeper {
     child_signals: SignalFd,
     leaf: Option<Leaf>,
     limits: Limits,
+    confinement: Option<Rules>,
     kill_grace: Duration,
     budget_ms: u64,
     main: Pid,
@@ -131,7 +134,8 @@ const NOBODY: fn() -> HashSet<Pid> = HashSet::new;
 impl Keeper {
     fn new(launched: Launched, post: Post) -> Self {
         let Launched { specification, main, started, capture, leaf, peers, changed } = launched;
-        let Specification { timeout_ms, kill_grace_ms, stray_grace_ms, limits, .. } = specification;
+        let Specification { timeout_ms, kill_grace_ms, stray_grace_ms, limits, confinement, .. } =
+            specification;
         let timings = Timings {
             budget: Duration::from_millis(timeout_ms),
             kill_grace: Duration::from_millis(kill_grace_ms),
@@ -145,6 +149,7 @@ impl Keeper {
             child_signals: post.child_signals,
             leaf,
             limits,
+            confinement,
             kill_grace: timings.kill_grace,
             budget_ms: timeout_ms,
             main,
@@ -356,6 +361,8 @@ impl Keeper {
         if self.sync {
             let _ = self.capture.sync();
         }
+        let has_tmp = self.confinement.as_ref().is_some_and(|rules| rules.remove_tmp);
+        let swept = !has_tmp || !unkillable.is_empty() || sweep(&self.folder, limits::TMP_SWEEP_MS);
         let kept = [self.capture.kept(0), self.capture.kept(1)];
         // Closed before anybody is told: who still holds a pipe learns that nobody reads it, and nothing vanishes in it.
         drop(self.capture);
@@ -373,6 +380,7 @@ impl Keeper {
             held_outside: held_outside && unkillable.is_empty(),
             unkillable,
             in_cgroup: self.leaf.is_some(),
+            confinement: self.confinement.as_ref().map(|rules| rules.confined.summary()),
         });
         self.peers.close_listener(&self.folder);
         let stored = layout::store_outcome(&self.folder, &self.pending, &outcome, self.sync).is_ok();
@@ -380,7 +388,15 @@ impl Keeper {
         if let Some(leaf) = &self.leaf {
             leaf.remove();
         }
+        if !swept {
+            // Nobody waits any more; what is left even then goes with the vault's own clean-up.
+            sweep(&self.folder, limits::TMP_SWEEP_AFTERWARDS_MS);
+        }
     }
+}
+
+fn sweep(folder: &OwnedFd, ms: u64) -> bool {
+    sweep::remove(folder, layout::TMP, Instant::now() + Duration::from_millis(ms))
 }
 
 /// Waits until one of the descriptors has something, or `until`. Says for each whether it has: input, an end or an

@@ -10,6 +10,7 @@ use std::time::Instant;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 use super::capture::Capture;
+use super::confine;
 use super::containment::Leaf;
 use super::keeper::Post;
 use super::peers::{Peers, tell};
@@ -197,6 +198,10 @@ fn start(
     let (stderr_read, stderr_write) = output_pipe()?;
     let procs = leaf.map(Leaf::procs).transpose().map_err(Failure::CgroupClosed)?;
     let limits = resource_limits(specification.limits, leaf, defaults)?;
+    let confinement = match specification.confinement.as_ref().map(confine::prepare).transpose() {
+        Ok(confinement) => confinement,
+        Err(error) => return Err(Failure::Refused(Refused::Unconfined(error.to_string()))),
+    };
     layout::mark_started(pending).map_err(|error| resources("marking the start", &error))?;
     let program = Program {
         executable: match (&specification.exec, &handed.program) {
@@ -210,6 +215,7 @@ fn start(
         limits: &limits,
         umask: defaults.umask,
         cgroup: procs.as_ref().map(|procs| procs.as_fd()),
+        confinement: confinement.as_ref().map(confine::Prepared::borrow),
     };
     match spawn(&program) {
         Ok(pid) => Ok((pid, [stdout_read, stderr_read])),
@@ -306,8 +312,14 @@ fn explain(failure: &SpawnFailure, specification: &Specification) -> Failure {
         Stage::Session | Stage::Cgroup | Stage::Stdio => {
             Failure::Refused(Refused::Fault(format!("the child's set-up failed at {stage:?}: {error}")))
         }
+        Stage::Confine => {
+            Failure::Refused(Refused::Unconfined(format!("the child could not confine itself: {error}")))
+        }
         Stage::Exec => Failure::Unstartable(match error.raw_os_error() {
             Some(libc::ENOENT) => format!("{path} does not exist, or the interpreter that it names doesn't"),
+            Some(libc::EACCES) if specification.confinement.is_some() => {
+                format!("{path} may not be executed by this user, or confinement.execute doesn't list it")
+            }
             Some(libc::EACCES) => format!("{path} may not be executed by this user, or is no file"),
             Some(libc::ENOEXEC) => {
                 format!("{path} is neither a binary for this system nor a script that begins with #!")

@@ -2,6 +2,7 @@
 //! without an async runtime, without an environment.
 
 pub mod capture;
+pub mod confine;
 pub mod containment;
 pub mod keeper;
 pub mod launch;

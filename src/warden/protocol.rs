@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io;
 
+use crate::confinement::Rules;
 use crate::program::FileIdentity;
 use crate::vault::record::{Cause, MainExit, Outcome};
 
@@ -106,6 +107,8 @@ pub struct Specification {
     pub has_input: bool,
     /// The program's limits.
     pub limits: Limits,
+    /// What the tree is confined to.
+    pub confinement: Option<Rules>,
 }
 
 /// Host, or any other host on the vault, to keeper.
@@ -153,6 +156,8 @@ pub enum Refused {
         /// The error number.
         errno: i32,
     },
+    /// The confinement could not be made or entered.
+    Unconfined(String),
     /// The program's file is not what it was when the host looked.
     Changed(String),
     /// A message was not understood, or a system facility failed in a way that should not be.

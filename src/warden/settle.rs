@@ -7,6 +7,7 @@ use nix::sys::time::TimeVal;
 
 use super::keeper::{LimitHit, Notes};
 use super::protocol::Limits;
+use crate::confinement::Confined;
 use crate::os::clock::epoch_ms;
 use crate::os::signal::SignalNumber;
 use crate::vault::record::{Cause, Containment, MainExit, Outcome, Unkillable, Usage};
@@ -39,6 +40,8 @@ pub struct Ended {
     pub held_outside: bool,
     /// The tree was in a leaf of its own.
     pub in_cgroup: bool,
+    /// What it was confined to.
+    pub confinement: Option<Confined>,
 }
 
 impl Ended {
@@ -58,6 +61,7 @@ impl Ended {
             unkillable: Vec::new(),
             held_outside: false,
             in_cgroup: false,
+            confinement: None,
         }
     }
 }
@@ -80,6 +84,7 @@ pub fn outcome(ended: Ended) -> Outcome {
         output_held_outside: ended.held_outside,
         usage: tree_usage(),
         containment: if ended.in_cgroup { Containment::Cgroup } else { Containment::Subreaper },
+        confinement: ended.confinement,
     }
 }
 

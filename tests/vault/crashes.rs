@@ -37,6 +37,9 @@ fn command(task: &str, queued: bool) -> Vec<u8> {
         max_output_bytes: 1,
         queued,
         host_pid: 1,
+        confinement: None,
+        tmp_dir: None,
+        keep_tmp: false,
     };
     serde_json::to_vec(&command).unwrap()
 }
