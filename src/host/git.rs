@@ -1,6 +1,7 @@
 //! Questions to git: the git stage says which runs, this one has them run and banks what they wrote.
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use serde::Serialize;
@@ -9,12 +10,15 @@ use super::bank::What;
 use super::status::{ArtifactRef, read_back_hint_from};
 use super::trusted::{Ran, TrustedRun};
 use super::{Cancel, CommandHost};
+use crate::confinement::{self, Ground, Kernel, Rules};
 use crate::error::Error;
 use crate::git::{
     Completed, Ending, GitError, GitOptions, Invocation, Purpose, Session, Step, Toolbox, preview_of,
 };
 use crate::input::Value;
 use crate::limits;
+use crate::policy::{Confinement, Execute, Level, Network};
+use crate::program::{Closure, ProgramTable};
 use crate::vault::id::{Stream, TaskId};
 use crate::vault::record::Cause;
 
@@ -141,6 +145,7 @@ impl CommandHost {
             kill_grace_ms: limits::GIT_KILL_GRACE_MS,
             max_output_bytes: invocation.max_output_bytes,
             address_space_bytes: Some(limits::GIT_ADDRESS_SPACE_BYTES),
+            confinement: second_wall(invocation),
             label: asking.tool.clone(),
             session_id: asking.session_id.clone(),
         };
@@ -207,6 +212,33 @@ impl CommandHost {
         })
         .await
     }
+}
+
+/// What the kernel holds a run to, where it can: nothing but git and what it runs of itself is executed, only the
+/// directories that the run names are read and written, and there is no network. The first wall is the git stage's own;
+/// a kernel without this one changes no answer.
+fn second_wall(invocation: &Invocation) -> Option<Rules> {
+    let texts =
+        |paths: &[PathBuf]| paths.iter().filter_map(|path| path.to_str()).map(str::to_owned).collect();
+    let wanted = Confinement {
+        level: Level::BestEffort,
+        execute: Some(Execute::Listed(invocation.argv.first().cloned().into_iter().collect())),
+        read: Some(texts(&invocation.reads)),
+        write: Some(texts(&invocation.writes)),
+        network: Network::None,
+        own_signals: true,
+        keep_tmp: false,
+    };
+    let (programs, allowed) = (ProgramTable::build(Vec::new(), None), Closure::default());
+    let ground = Ground {
+        root: Path::new("/"),
+        programs: &programs,
+        allowed: &allowed,
+        held: &[],
+        program: None,
+        env: &invocation.env,
+    };
+    confinement::resolve(&wanted, None, &ground, Kernel::probe()).ok()
 }
 
 /// The git stage looks at the repository's files itself.

@@ -10,6 +10,7 @@ use nix::sys::stat::Mode;
 use tokio::sync::watch;
 
 use super::{Cancel, CommandHost};
+use crate::confinement::Rules;
 use crate::error::Error;
 use crate::os::clock::epoch_ms;
 use crate::os::signal::SignalNumber;
@@ -37,6 +38,8 @@ pub struct TrustedRun {
     pub max_output_bytes: u64,
     /// Address space of each of its processes, bytes.
     pub address_space_bytes: Option<u64>,
+    /// What the kernel holds it to.
+    pub confinement: Option<Rules>,
     /// What people call it.
     pub label: String,
     /// Whose it is.
@@ -146,7 +149,7 @@ impl TrustedRun {
             max_output_bytes: self.max_output_bytes,
             queued: false,
             host_pid: std::process::id(),
-            confinement: None,
+            confinement: self.confinement.as_ref().map(|rules| rules.confined.clone()),
             tmp_dir: None,
             keep_tmp: false,
         }
@@ -165,7 +168,7 @@ impl TrustedRun {
             max_total_output_bytes: None,
             has_input: false,
             limits: Limits { address_space_bytes: self.address_space_bytes, ..Limits::default() },
-            confinement: None,
+            confinement: self.confinement.clone(),
         }
     }
 }

@@ -7,6 +7,7 @@ mod support;
 
 mod audit;
 mod environment;
+mod git;
 mod hooks;
 mod programs;
 mod queue;
