@@ -12,6 +12,7 @@
 //! | [`warden`] | what runs outside the host: warden, keeper, capture, tree |
 //! | [`supervisor`] | the host's side of the warden: live commands, kill, wait |
 //! | [`host`] | the composition root: the only file that knows the whole order |
+//! | [`git`] | values for git become hardened command lines, which the host has run |
 //! | [`tools`] | what a model sees: schemas, and one way to execute a tool by name |
 //! | `addon` | the only N-API code |
 
