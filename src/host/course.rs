@@ -210,15 +210,17 @@ impl Course {
             }
         };
         let mut orders = self.asked.subscribe();
+        // In this order: who was told to end doesn't run, be it that its turn has come meanwhile.
         let outcome = tokio::select! {
-            permit = place => match permit {
-                Ok(permit) => return self.take_turn(prepared, files, permit).await,
-                Err(_) => Outcome::bare(Cause::HostGone, "the host ended while it waited for its turn; nothing ran"),
-            },
+            biased;
             (signal, cause) = end_order(&mut orders) => {
                 let signal = signal.name();
                 Outcome::bare(cause, format!("was killed with {signal} while it waited for its turn; nothing ran"))
             }
+            permit = place => match permit {
+                Ok(permit) => return self.take_turn(prepared, files, permit).await,
+                Err(_) => Outcome::bare(Cause::HostGone, "the host ended while it waited for its turn; nothing ran"),
+            },
             () = patience_over => {
                 let ms = patience.unwrap_or_default();
                 let waited = format!("could not be started: it waited {ms}ms for its turn (queueTimeoutMs)");

@@ -79,6 +79,13 @@ fn sync_existing(folder: &impl AsFd, name: &str) -> io::Result<()> {
     }
 }
 
+/// The outcome that was stored, if one was.
+pub fn stored_outcome(folder: &impl AsFd) -> Option<Outcome> {
+    let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
+    let file = File::from(openat(folder.as_fd(), RECORD, flags, Mode::empty()).ok()?);
+    serde_json::from_slice(&io::read_to_string(file).ok()?.into_bytes()).ok()
+}
+
 /// Says anew what was started: for a command whose turn came later than its folder. The old text stays whole until
 /// the new one is.
 pub fn replace_command(folder: &impl AsFd, command: &CommandFile) -> io::Result<()> {

@@ -295,7 +295,7 @@ impl Keeper {
             // samples the time that it limits, and measures the time that it tells: the two are not quite the same.
             SignalNumber::KILL => {
                 let hard = Duration::from_secs(launch::cpu_seconds_until_kill(cpu_seconds?));
-                (used_cpu() >= hard.mul_f32(0.85)).then_some(LimitHit::Cpu)
+                (used_cpu() >= hard.mul_f32(0.8)).then_some(LimitHit::Cpu)
             }
             _ => None,
         }

@@ -1,6 +1,8 @@
 //! Commands whose keeper was killed: the warden, to whom their processes fall, ends them and writes their records.
 
 use std::collections::HashSet;
+use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -14,7 +16,7 @@ use crate::limits;
 use crate::os::process::Pid;
 use crate::os::signal::SignalNumber;
 use crate::vault::layout;
-use crate::vault::record::Cause;
+use crate::vault::record::{Cause, Outcome};
 
 /// Those that wait for their orphans to be gone. Whose orphan is whose can't be told, so they are done together.
 #[derive(Debug, Default)]
@@ -78,23 +80,62 @@ fn record(
     unkillable: Vec<crate::vault::record::Unkillable>,
     delegation: Option<&Delegation>,
 ) {
-    let kept = [layout::STDOUT, layout::STDERR].map(|name| layout::size_of(&keeper.folder, name));
-    let ended = Ended {
-        kept,
-        unkillable,
-        duration: keeper.since.elapsed(),
-        in_cgroup: delegation.is_some(),
-        ..Ended::nothing_ran(Cause::KeeperLost, Limits::default())
-    };
-    let mut outcome = outcome(ended);
-    // This process has reaped other trees too: what it has used says nothing of this one.
-    outcome.usage = crate::vault::record::Usage::default();
-    let stored = layout::store_outcome(&keeper.folder, &keeper.pending, &outcome, keeper.sync).is_ok();
+    let (outcome, stored) = conclude(&keeper.folder, &keeper.pending, keeper.sync, || {
+        let kept = [layout::STDOUT, layout::STDERR].map(|name| layout::size_of(&keeper.folder, name));
+        let mut outcome = outcome(Ended {
+            kept,
+            unkillable,
+            duration: keeper.since.elapsed(),
+            in_cgroup: delegation.is_some(),
+            ..Ended::nothing_ran(Cause::KeeperLost, Limits::default())
+        });
+        // This process has reaped other trees too: what it has used says nothing of this one.
+        outcome.usage = crate::vault::record::Usage::default();
+        outcome
+    });
     let _ = nix::unistd::unlinkat(&keeper.folder, layout::CONTROL, nix::unistd::UnlinkatFlags::NoRemoveDir);
     if let Some(delegation) = delegation {
         delegation.remove_leaf(&layout::task_of(&keeper.folder));
     }
     if let Ok(bytes) = encode(&Report::Settled { outcome: Box::new(outcome), stored }) {
         tell(&UnixStream::from(keeper.socket), &bytes);
+    }
+}
+
+/// The outcome and whether it is stored: the keeper's own if it was killed after it had written it, else `lost`.
+fn conclude(folder: &OwnedFd, pending: &File, sync: bool, lost: impl FnOnce() -> Outcome) -> (Outcome, bool) {
+    // `pending` is that very file by then, under its new name: writing to it would write over the outcome.
+    if let Some(outcome) = layout::stored_outcome(folder) {
+        return (outcome, true);
+    }
+    let outcome = lost();
+    let stored = layout::store_outcome(folder, pending, &outcome, sync).is_ok();
+    (outcome, stored)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outcome_that_the_keeper_had_written_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = OwnedFd::from(File::open(dir.path()).unwrap());
+        let pending = File::create_new(dir.path().join(layout::PENDING)).unwrap();
+        let lost = || Outcome::bare(Cause::KeeperLost, "a text that is longer than the other");
+        let kept = Outcome::bare(Cause::Timeout, "x");
+        layout::store_outcome(&folder, &pending, &kept, false).unwrap();
+        assert_eq!(conclude(&folder, &pending, false, lost), (kept.clone(), true));
+        assert_eq!(layout::stored_outcome(&folder), Some(kept));
+    }
+
+    #[test]
+    fn an_outcome_that_is_not_there_is_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = OwnedFd::from(File::open(dir.path()).unwrap());
+        let pending = File::create_new(dir.path().join(layout::PENDING)).unwrap();
+        let lost = Outcome::bare(Cause::KeeperLost, "x");
+        assert_eq!(conclude(&folder, &pending, false, || lost.clone()), (lost.clone(), true));
+        assert_eq!(layout::stored_outcome(&folder), Some(lost));
     }
 }

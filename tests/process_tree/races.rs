@@ -95,3 +95,22 @@ async fn a_kill_at_the_very_moment_of_its_turn_is_not_lost() {
     }
     rig.assert_gone();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_queued_command_that_is_told_to_end_together_with_the_running_one_never_runs() {
+    let rig = Rig::with(&json!({ "maxConcurrent": 1 }));
+    for round in 0..20 {
+        rig.sh("sleep 100").await;
+        let queued: Vec<String> =
+            [rig.sh(&format!("echo ran > $MARKS/{round}")).await, rig.sh("echo ran > $MARKS/second").await]
+                .into();
+        assert_eq!(rig.host.kill_all().await, 3);
+        for task in &queued {
+            let status = rig.status(task);
+            assert_eq!(status["cause"], "kill-all", "{status:#}");
+            assert!(status.get("mainExit").is_none(), "{status:#}");
+        }
+        assert!(!rig.mark(&round.to_string()).exists());
+    }
+    rig.assert_gone();
+}
