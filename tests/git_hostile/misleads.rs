@@ -60,6 +60,37 @@ fn the_forms_of_output_are_ours() {
 }
 
 #[test]
+fn what_was_tried_and_does_nothing_stays_so() {
+    let fixture =
+        |name, build| Fixture { name, build, twin: Twin::Inert, calls: all, outcome: Outcome::Answers };
+    hold(&[
+        fixture("output-encoding", |place| {
+            two_commits(place);
+            config(place, "[i18n]\n\tlogOutputEncoding = UTF-16\n\tcommitEncoding = UTF-16");
+        }),
+        fixture("padding-in-a-format", |place| {
+            two_commits(place);
+            config(place, "[format]\n\tpretty = format:%<(2000000000)%s");
+        }),
+        fixture("a-commit-graph-of-nonsense", |place| {
+            two_commits(place);
+            let info = place.repo().join(".git/objects/info");
+            fs::create_dir_all(&info).unwrap();
+            fs::write(info.join("commit-graph"), b"CGPH\x01\x01\x04\x00forged").unwrap();
+        }),
+        fixture("a-deep-tree", |place| {
+            two_commits(place);
+            // Below the longest path of the file system, so that it can be made in the checkout too.
+            let deep = std::iter::repeat_n("d", 500).collect::<Vec<_>>().join("/");
+            fs::create_dir_all(place.repo().join(&deep)).unwrap();
+            place.write(&format!("{deep}/leaf"), "x\n");
+            place.git(&["add", "-A"]);
+            place.git(&["commit", "-q", "-m", "deep"]);
+        }),
+    ]);
+}
+
+#[test]
 fn names_and_history_are_those_of_the_objects() {
     let fixture = |name, build, twin| Fixture { name, build, twin, calls: all, outcome: Outcome::Answers };
     hold(&[
