@@ -100,12 +100,15 @@ impl Registry {
         self.lock().live.get(task).cloned()
     }
 
-    /// All that are not over.
+    /// All that are not over, those that wait for their turn first: told to end in this order, none of them gets the turn
+    /// that another's end sets free.
     pub fn running(&self) -> Vec<(TaskId, Live)> {
         let inner = self.lock();
         let running =
             inner.live.iter().filter(|(_, live)| !matches!(*live.standing.borrow(), Standing::Settled(_)));
-        running.map(|(task, live)| (*task, live.clone())).collect()
+        let mut all: Vec<_> = running.map(|(task, live)| (*task, live.clone())).collect();
+        all.sort_by_key(|(_, live)| matches!(live.end, EndHandle::Running(_)));
+        all
     }
 
     /// One is over. It costs nothing here from now on but its mark as unseen, unless the vault doesn't have it.
