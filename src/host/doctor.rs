@@ -75,16 +75,9 @@ pub fn doctor(env: &Value) -> Vec<Rung> {
 }
 
 fn vault(env: &Value) -> Rung {
-    let variable = |name: &str| match env {
-        Value::Record(entries) => entries.iter().find_map(|(key, value)| match value {
-            Value::Text(text) if key == name => Some(text.as_str()),
-            _ => None,
-        }),
-        _ => None,
-    };
-    let path = match variable("ARGVAULT_VAULT") {
+    let path = match env.text_at("ARGVAULT_VAULT") {
         Some(path) => Ok(path.into()),
-        None => Vault::default_path(variable("XDG_STATE_HOME"), variable("HOME")),
+        None => Vault::default_path(env.text_at("XDG_STATE_HOME"), env.text_at("HOME")),
     };
     let (ok, found) = match path {
         Err(error) => (false, error.to_string()),

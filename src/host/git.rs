@@ -62,14 +62,7 @@ impl CommandHost {
     /// by the first question.
     pub fn register_git(&self, options: &Value, env: &Value) -> Result<Toolbox, Error> {
         let options = GitOptions::parse(options)?;
-        let path = match env {
-            Value::Record(entries) => entries.iter().find(|(name, _)| name == "PATH"),
-            _ => None,
-        };
-        let path = match path {
-            Some((_, Value::Text(path))) => OsString::from(path),
-            _ => OsString::new(),
-        };
+        let path = env.text_at("PATH").map(OsString::from).unwrap_or_default();
         let toolbox = Toolbox::new(options, std::env::temp_dir(), path);
         *self.git.lock().unwrap_or_else(PoisonError::into_inner) = Some(toolbox.clone());
         Ok(toolbox)

@@ -130,16 +130,7 @@ impl CommandHost {
         listener: Box<dyn Listener>,
     ) -> Result<Arc<Self>, Error> {
         let options = HostOptions::read(options)?;
-        let variable = |name: &str| match env {
-            Value::Record(entries) => {
-                entries.iter().find(|(key, _)| key == name).and_then(|(_, value)| match value {
-                    Value::Text(text) => Some(text.as_str()),
-                    _ => None,
-                })
-            }
-            _ => None,
-        };
-        let default_vault = Vault::default_path(variable("XDG_STATE_HOME"), variable("HOME"));
+        let default_vault = Vault::default_path(env.text_at("XDG_STATE_HOME"), env.text_at("HOME"));
         Ok(Arc::new(Self {
             options,
             default_vault: default_vault.map_err(|error| error.to_string()),

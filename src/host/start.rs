@@ -43,15 +43,7 @@ impl ActivePolicy {
             .iter()
             .map(|entry| WantedProgram { name: entry.name().to_owned(), sha256: entry.sha256().copied() })
             .collect();
-        let path = match env {
-            Value::Record(entries) => entries.iter().find(|(name, _)| name == "PATH"),
-            _ => None,
-        };
-        let path = match path {
-            Some((_, Value::Text(path))) => Some(path.as_str()),
-            _ => None,
-        };
-        let programs = ProgramTable::build(wanted, path);
+        let programs = ProgramTable::build(wanted, env.text_at("PATH"));
         let held = rules.confinement().map(confinement::hold).unwrap_or_default();
         Ok(Self { programs, rules, closure: OnceLock::new(), held })
     }

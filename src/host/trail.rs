@@ -47,15 +47,6 @@ impl CommandHost {
                 other => other.describe(),
             })
             .collect();
-        let option = |name: &str| match options {
-            Value::Record(entries) => {
-                entries.iter().find(|(key, _)| key == name).and_then(|(_, value)| match value {
-                    Value::Text(text) => Some(text.as_str()),
-                    _ => None,
-                })
-            }
-            _ => None,
-        };
         let Ok(storage) = self.storage() else { return };
         let _ = storage.audit.append(&audit::Entry {
             time: epoch_ms(),
@@ -64,11 +55,11 @@ impl CommandHost {
             task_id: None,
             policy,
             argv: bounded_argv(described.iter().map(String::as_str)),
-            cwd: option("cwd"),
+            cwd: options.text_at("cwd"),
             executable: None,
             identity: None,
             confinement: None,
-            session_id: option("sessionId"),
+            session_id: options.text_at("sessionId"),
             host_pid: std::process::id(),
         });
     }

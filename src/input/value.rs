@@ -31,6 +31,15 @@ pub enum Value {
 }
 
 impl Value {
+    /// The text of an entry, where this is a record that has one of that name.
+    pub fn text_at(&self, name: &str) -> Option<&str> {
+        let Self::Record(entries) = self else { return None };
+        match entries.iter().find(|(key, _)| key == name) {
+            Some((_, Self::Text(text))) => Some(text),
+            _ => None,
+        }
+    }
+
     /// What stands in a message: the kind, with the value where it is short.
     pub fn describe(&self) -> String {
         match self {
@@ -81,6 +90,16 @@ pub fn quoted_within(text: &str, shown: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_text_of_a_record_is_found_by_its_name() {
+        let record = Value::Record(vec![("a".into(), Value::Text("x".into())), ("b".into(), Value::Null)]);
+        assert_eq!(record.text_at("a"), Some("x"));
+        assert_eq!(
+            (record.text_at("b"), record.text_at("c"), Value::Absent.text_at("a")),
+            (None, None, None)
+        );
+    }
 
     #[test]
     fn a_quoted_text_is_one_bounded_line() {
