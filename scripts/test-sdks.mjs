@@ -22,9 +22,11 @@ for (const file of [...files, 'argvault-warden', ...builtAddons()]) {
   cpSync(inRoot(file), path.join(installed, file), { recursive: true });
 }
 
-const work = path.join(sdks, 'work');
-rmSync(work, { recursive: true, force: true });
-cpSync(inRoot('examples', 'sdks'), path.join(work, 'examples'), { recursive: true });
+for (const folder of [sdks, path.join(sdks, 'neurolink')]) {
+  const work = path.join(folder, 'work');
+  rmSync(work, { recursive: true, force: true });
+  cpSync(inRoot('examples', 'sdks'), path.join(work, 'examples'), { recursive: true });
+}
 
 const tsc = inRoot('node_modules', 'typescript', 'bin', 'tsc');
 for (const resolution of ['node16', 'bundler']) {

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { test } from 'node:test';
+import { runs } from '../examples.mjs';
 import { openPlace } from '../place.mjs';
 import { suite } from '../suite.mjs';
 
 if (process.env.ARGVAULT_TEST_NEUROLINK === '1') {
   const driver = await import('./driver.mjs');
   suite(driver);
+  runs(path.join(import.meta.dirname, 'work', 'examples', 'neurolink.mjs'));
 
   const open = async (t, given) => {
     const place = await openPlace(t);
