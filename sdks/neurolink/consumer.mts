@@ -8,7 +8,7 @@ const neurolink = new NeuroLink();
 const policy = { allowedExecutables: ['git'], cwdRoot: '/' };
 
 const commands = await attach(neurolink, policy);
-const { taskId } = await commands.startBackgroundCommand(['git', 'log']);
+const { taskId } = await commands.startBackgroundCommand(['npm', 'test']);
 const status: SettledStatus = await commands.awaitBackgroundCommand(taskId);
 export const whole: string | null = await commands.readArtifact(status.stdout.artifactId);
 
