@@ -38,6 +38,6 @@ const isOld = Number.parseInt(process.versions.node, 10) < OLDEST_NODE;
 const node = isOld ? path.join(sdks, 'node_modules', 'node', 'bin', 'node') : process.execPath;
 const tests = filesEndingWith('sdks', '.test.mjs').filter(file => !file.includes('node_modules'));
 const relative = tests.map(file => path.relative(root, file));
-run(node, ['--test', '--test-timeout=240000', '--test-reporter=spec', ...relative], {
+run(node, ['--test', '--test-timeout=300000', '--test-reporter=spec', ...relative], {
   env: { ...process.env, ARGVAULT_TEST_NEUROLINK: withNeurolink ? '1' : '' },
 });

@@ -12,7 +12,7 @@ export function runs(file) {
     const vault = await mkdtemp(path.join(tmpdir(), 'argvault-example-'));
     t.after(() => rm(vault, { recursive: true, force: true }));
     const env = { ...process.env, ARGVAULT_VAULT: vault };
-    const { stdout } = await promisify(execFile)(process.execPath, [file], { env, timeout: 100_000 });
+    const { stdout } = await promisify(execFile)(process.execPath, [file], { env, timeout: 180_000 });
     assert.match(stdout, /It exited with 0: \[stdout tail\]\n42\n/);
   });
 }
