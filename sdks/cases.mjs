@@ -160,7 +160,7 @@ export const furtherCases = {
     assert.deepEqual((await host.listCommands()).commands, []);
   },
 
-  async 'five refusals in a row leave a tool usable'(opened) {
+  async 'six refusals in a row leave a tool usable'(opened) {
     for (let i = 0; i < 6; i += 1) await cases.refusal(opened);
     await settled(opened, 'exit 0');
   },

@@ -9,7 +9,7 @@ const { orThrow, toolsOf } = require('./shared.js');
 module.exports = ({ dynamicTool, jsonSchema }) => ({
   argvaultTools(host, options) {
     const entries = toolsOf(host, options).map(({ name, description, inputSchema, call }) => {
-      const execute = (params, { abortSignal }) => orThrow(call(params, { abortSignal }));
+      const execute = (params, { abortSignal } = {}) => orThrow(call(params, { abortSignal }));
       return [name, dynamicTool({ description, inputSchema: jsonSchema(inputSchema), execute })];
     });
     return Object.fromEntries(entries);

@@ -9,7 +9,7 @@ const { orThrow, standardSchema, toolsOf } = require('./shared.js');
 module.exports = ({ createTool }) => ({
   argvaultTools(host, options) {
     const entries = toolsOf(host, options).map(({ name, description, inputSchema, annotations, call }) => {
-      const execute = (params, { agent, abortSignal }) =>
+      const execute = (params, { agent, abortSignal } = {}) =>
         orThrow(call(params, { sessionId: agent?.threadId, abortSignal }));
       const mcp = { annotations };
       return [
