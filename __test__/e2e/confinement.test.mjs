@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { realpath, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { root as packageRoot } from '../helpers/child.mjs';
@@ -60,4 +60,30 @@ test('argvault doctor shows the ladder, and anything else its usage', async () =
   const wrong = await run(['docter']);
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /^usage: argvault doctor/);
+});
+
+test('an approval shows what the command would be held to', async t => {
+  const asked = [];
+  const policy = {
+    allowedCommands: [],
+    approve: request => asked.push(request) > 0,
+    confinement: { level: 'best-effort', execute: ['true'], write: ['.'], network: { connectTcp: [443] } },
+  };
+  const { host, root } = await openHost(t, { policy });
+  await host.runCommand(['true']);
+  const [{ confinement }] = asked;
+  assert.equal(confinement.level, 'best-effort');
+  assert.deepEqual(confinement.write, [await realpath(root)]);
+  assert.deepEqual(confinement.network, { connectTcp: [443] });
+  assert.equal(confinement.read, undefined);
+  assert.ok(confinement.execute.some(file => file.endsWith('/true')));
+  assert.deepEqual(Object.keys(confinement.enforced), [
+    'execute',
+    'read',
+    'write',
+    'network',
+    'signals',
+    'syscalls',
+  ]);
+  assert.throws(() => confinement.write.push('/'), TypeError);
 });

@@ -7,7 +7,7 @@ use nix::sys::stat::{Mode, mkdirat};
 
 use super::error::HostError;
 use super::questions::{Hook, HookRequest};
-use crate::confinement::{self, Ground, Kernel, Rules};
+use crate::confinement::{self, Ground, Kernel, Resolved};
 use crate::error::Error;
 use crate::input::Value;
 use crate::os::file;
@@ -65,7 +65,7 @@ pub struct Prepared {
     /// What runs, or why nothing can.
     pub program: Located,
     approved: bool,
-    confinement: Option<Rules>,
+    confinement: Option<Resolved>,
     tmp_dir: Option<String>,
 }
 
@@ -99,7 +99,7 @@ impl Prepared {
     /// Gives a confined command a temporary directory in `folder`, its own one in the vault, unless its environment
     /// names another.
     pub fn place_tmp(&mut self, folder: &Path) {
-        let Some(rules) = &mut self.confinement else { return };
+        let Some(Resolved { rules, .. }) = &mut self.confinement else { return };
         let Some(name) = layout::TMP.to_str().ok().filter(|_| !self.parts.own_tmpdir) else { return };
         let Some(path) = folder.join(name).to_str().map(str::to_owned) else { return };
         let keep = self.parts.confinement.as_ref().is_some_and(|confinement| confinement.keep_tmp);
@@ -131,6 +131,7 @@ impl Prepared {
             env_names: self.parts.env_names.clone(),
             timeout_ms: self.parts.budget.timeout_ms,
             max_output_bytes: self.parts.budget.max_output_bytes,
+            confinement: self.confinement.as_ref().map(|resolved| resolved.shown.clone()),
             label: self.parts.label.clone(),
             session_id: self.parts.session_id.clone(),
         }
@@ -171,7 +172,7 @@ impl Prepared {
             max_output_bytes: self.parts.budget.max_output_bytes,
             queued,
             host_pid: std::process::id(),
-            confinement: self.confinement.as_ref().map(|rules| rules.confined.clone()),
+            confinement: self.confinement.as_ref().map(|resolved| resolved.rules.confined.clone()),
             tmp_dir: self.tmp_dir.clone(),
             keep_tmp: self.parts.confinement.as_ref().is_some_and(|confinement| confinement.keep_tmp),
         }
@@ -220,7 +221,7 @@ impl Prepared {
                     open_files: parts.limits.open_files,
                     file_size_bytes: parts.limits.file_size_bytes,
                 },
-                confinement,
+                confinement: confinement.map(|resolved| resolved.rules),
             },
             task: files,
             cwd: cwd.into_fd(),
@@ -237,7 +238,7 @@ fn confine(
     parts: &CandidateParts,
     root: &WorkspaceRoot,
     program: &Located,
-) -> Result<Option<Rules>, Error> {
+) -> Result<Option<Resolved>, Error> {
     let Some(wanted) = &parts.confinement else { return Ok(None) };
     let ground = Ground {
         root: root.path(),
