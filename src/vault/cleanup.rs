@@ -191,10 +191,11 @@ mod tests {
         let place = Place::new();
         let task = place.settled(1, HOUR);
         let mut at = File::open(place.dir.path().join(task.as_str())).unwrap();
-        for _ in 0..3000 {
-            nix::sys::stat::mkdirat(&at, c"d", nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let name = c"twenty characters, no";
+        for _ in 0..300 {
+            nix::sys::stat::mkdirat(&at, name, nix::sys::stat::Mode::S_IRWXU).unwrap();
             let flags = nix::fcntl::OFlag::O_DIRECTORY;
-            at = nix::fcntl::openat(&at, c"d", flags, nix::sys::stat::Mode::empty()).unwrap().into();
+            at = nix::fcntl::openat(&at, name, flags, nix::sys::stat::Mode::empty()).unwrap().into();
         }
         let all = Retention { max_bytes: Some(0), ..Retention::default() };
         assert_eq!(place.vault.cleanup(all).unwrap().ids, [task]);

@@ -18,6 +18,10 @@ const MAX_DEPTH: usize = 8;
 /// Removes `name` in `folder` and all below it. No symbolic link is followed. False when it isn't all gone by `until`,
 /// or can't be.
 pub fn remove(folder: &impl AsFd, name: &CStr, until: Instant) -> bool {
+    // Most are empty.
+    if unlinkat(folder, name, UnlinkatFlags::RemoveDir).is_ok() {
+        return true;
+    }
     let top = match open(folder, name) {
         Ok(top) => top,
         Err(Errno::ENOENT) => return true,
@@ -176,9 +180,10 @@ mod tests {
         let folder = File::open(dir.path()).unwrap();
         std::fs::create_dir(dir.path().join("tmp")).unwrap();
         let mut at = open(&folder, c"tmp").unwrap();
-        for _ in 0..3000 {
-            nix::sys::stat::mkdirat(&at, c"d", Mode::S_IRWXU).unwrap();
-            at = open(&at, c"d").unwrap();
+        let name = c"twenty characters, no";
+        for _ in 0..300 {
+            nix::sys::stat::mkdirat(&at, name, Mode::S_IRWXU).unwrap();
+            at = open(&at, name).unwrap();
         }
         assert!(remove(&folder, c"tmp", soon()));
     }
@@ -187,7 +192,7 @@ mod tests {
     fn more_entries_than_one_listing_has_go() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("tmp")).unwrap();
-        for number in 0..5000 {
+        for number in 0..2000 {
             File::create(dir.path().join(format!("tmp/{number}"))).unwrap();
         }
         assert!(remove(&File::open(dir.path()).unwrap(), c"tmp", soon()));
