@@ -48,6 +48,17 @@ impl ActivePolicy {
         Ok(Self { programs, rules, closure: OnceLock::new(), held })
     }
 
+    /// What its confinement lets commands write that `path` lies below.
+    pub fn writes(&self, path: &Path) -> Option<PathBuf> {
+        let root = std::fs::canonicalize(self.rules.cwd_root()).ok()?;
+        let given = self.rules.confinement()?.write.as_ref()?;
+        let real = |given: &String| match self.held.iter().find(|(known, _)| known == given) {
+            Some((_, real)) => Some(real.clone()),
+            None => std::fs::canonicalize(root.join(given)).ok(),
+        };
+        given.iter().filter_map(real).find(|real| path.starts_with(real))
+    }
+
     /// Whether any program is compared with a digest, which reads it whole.
     pub fn has_pins(&self) -> bool {
         self.rules.executables().iter().any(|entry| entry.sha256().is_some())

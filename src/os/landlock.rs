@@ -38,13 +38,7 @@ pub fn add_path_rule(ruleset: BorrowedFd<'_>, place: BorrowedFd<'_>, rights: u64
     // SAFETY: the pointer is to a structure as the call reads it, alive for the call; both descriptors are borrowed.
     #[expect(unsafe_code, reason = "landlock_add_rule(2)")]
     let done = unsafe {
-        libc::syscall(
-            libc::SYS_landlock_add_rule,
-            ruleset.as_raw_fd(),
-            PATH_BENEATH,
-            &raw const rule,
-            0_u32,
-        )
+        libc::syscall(libc::SYS_landlock_add_rule, ruleset.as_raw_fd(), PATH_BENEATH, &raw const rule, 0_u32)
     };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

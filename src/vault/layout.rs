@@ -40,10 +40,12 @@ struct Keeps {
 
 /// Whether there is a temporary directory that its command was not to keep.
 pub fn owes_removal(folder: &impl AsFd) -> bool {
-    let there = nix::sys::stat::fstatat(folder.as_fd(), TMP, nix::fcntl::AtFlags::AT_SYMLINK_NOFOLLOW).is_ok();
-    there && !open_own(folder, COMMAND).is_some_and(|file| {
-        serde_json::from_reader(io::BufReader::new(file)).is_ok_and(|Keeps { keep_tmp }| keep_tmp)
-    })
+    let there =
+        nix::sys::stat::fstatat(folder.as_fd(), TMP, nix::fcntl::AtFlags::AT_SYMLINK_NOFOLLOW).is_ok();
+    there
+        && !open_own(folder, COMMAND).is_some_and(|file| {
+            serde_json::from_reader(io::BufReader::new(file)).is_ok_and(|Keeps { keep_tmp }| keep_tmp)
+        })
 }
 
 /// Removes the temporary directory, for as long as `ms` milliseconds; false when something of it stays.

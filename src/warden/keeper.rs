@@ -361,7 +361,8 @@ impl Keeper {
             let _ = self.capture.sync();
         }
         let has_tmp = self.confinement.as_ref().is_some_and(|rules| rules.remove_tmp);
-        let swept = !has_tmp || !unkillable.is_empty() || layout::remove_tmp(&self.folder, limits::TMP_SWEEP_MS);
+        let swept =
+            !has_tmp || !unkillable.is_empty() || layout::remove_tmp(&self.folder, limits::TMP_SWEEP_MS);
         let kept = [self.capture.kept(0), self.capture.kept(1)];
         // Closed before anybody is told: who still holds a pipe learns that nobody reads it, and nothing vanishes in it.
         drop(self.capture);

@@ -61,13 +61,22 @@ async fn a_path_that_was_only_looked_up_gives_no_right() {
     let victim = field.outside.join("victim");
     std::fs::write(&victim, "").unwrap();
     // O_PATH is not held by Landlock; what can be done with it is.
-    let place = format!("my $p = '{}'; my $fd = syscall({}, -100, $p, 0x200000);", victim.display(), libc::SYS_openat);
+    let place = format!(
+        "my $p = '{}'; my $fd = syscall({}, -100, $p, 0x200000);",
+        victim.display(),
+        libc::SYS_openat
+    );
     let reopened = format!("{place} open(my $f, '>>', \"/proc/self/fd/$fd\") and print 'escaped'");
+    // O_RDONLY with O_TRUNC empties a file that isn't opened for writing.
+    let emptied = format!("sysopen(my $f, '{}', 01000) and print 'escaped'", victim.display());
     for preset in presets() {
-        field.is_stopped(preset, perl(&reopened)).await;
+        field.is_stopped(preset.clone(), perl(&reopened)).await;
+        field.is_stopped(preset, perl(&emptied)).await;
     }
     let changes = [
-        format!("{place} my $e = ''; my $r = syscall(452, $fd, $e, 0777, 0x1000); print 'escaped' if $r == 0"),
+        format!(
+            "{place} my $e = ''; my $r = syscall(452, $fd, $e, 0777, 0x1000); print 'escaped' if $r == 0"
+        ),
         format!("{place} chmod(0777, \"/proc/self/fd/$fd\") and print 'escaped'"),
         format!("{place} utime(1, 1, \"/proc/self/fd/$fd\") and print 'escaped'"),
         format!(
@@ -87,10 +96,13 @@ async fn the_machine_is_not_written_through_its_file_systems() {
     let own = ["/dev/shm", "/tmp", "/var/tmp"].map(|dir| format!("{dir}/argvault-{}", std::process::id()));
     for preset in presets() {
         for path in &own {
-            field.is_stopped(preset.clone(), sh(&format!("echo x > {path} && rm {path} && echo escaped"))).await;
+            field
+                .is_stopped(preset.clone(), sh(&format!("echo x > {path} && rm {path} && echo escaped")))
+                .await;
         }
         for path in ["/proc/sys/kernel/domainname", "/proc/self/oom_score_adj", "/proc/$PPID/oom_score_adj"] {
-            let argv = sh(&format!("cat {path} > $TMPDIR/as-it-is; cat $TMPDIR/as-it-is > {path} && echo escaped"));
+            let argv =
+                sh(&format!("cat {path} > $TMPDIR/as-it-is; cat $TMPDIR/as-it-is > {path} && echo escaped"));
             field.is_stopped_without_twin(preset.clone(), argv).await;
         }
     }
@@ -123,7 +135,9 @@ async fn no_namespace_is_made_in_which_this_user_would_be_root() {
     let user = 0x1000_0000;
     for preset in presets() {
         for flags in [user, user | 0x0002_0000, 0x0002_0000, 0x4000_0000] {
-            field.is_stopped_without_twin(preset.clone(), perl(&call(libc::SYS_unshare, &flags.to_string()))).await;
+            field
+                .is_stopped_without_twin(preset.clone(), perl(&call(libc::SYS_unshare, &flags.to_string())))
+                .await;
         }
     }
     let (_, free) = field.run(None, &perl(&call(libc::SYS_unshare, &user.to_string()))).await;

@@ -55,20 +55,33 @@ fn namespaces() -> [Refusal; 2] {
         | libc::CLONE_NEWNET;
     // In `clone(2)` this bit is part of the exit signal; only `unshare(2)` and `clone3(2)` take it.
     const NEWTIME: i32 = 0x80;
-    let any =
-        |call: Call, flags: i32| Refusal::when(call, libc::EPERM, vec![vec![Test::any(0, flags.cast_unsigned())]]);
+    let any = |call: Call, flags: i32| {
+        Refusal::when(call, libc::EPERM, vec![vec![Test::any(0, flags.cast_unsigned())]])
+    };
     [any(call!(SYS_clone), NEW), any(call!(SYS_unshare), NEW | NEWTIME)]
 }
 
-/// Input for other terminals, and attributes of files.
+/// `ioctl(2)` requests that act beyond the descriptor they are given.
 fn requests(rules: &Rules) -> Refusal {
-    // `TIOCSTI`, `TIOCLINUX` (`ioctl_tty(2)`), `FS_IOC_SETFLAGS` (`ioctl_iflags(2)`) and its extended form
-    // `FS_IOC_FSSETXATTR`: numbers of x86-64 and aarch64.
-    const TERMINALS: [u32; 2] = [0x5412, 0x541c];
-    const FLAGS: [u32; 2] = [0x4008_6602, 0x401c_5820];
-    let flags = if rules.attributes_kept { &FLAGS[..] } else { &[] };
-    let cases = TERMINALS.iter().chain(flags).map(|request| vec![Test::equals(1, *request)]);
-    Refusal::when(call!(SYS_ioctl), libc::EPERM, cases.collect())
+    // Input for other terminals: `TIOCSTI`, `TIOCLINUX` (`ioctl_tty(2)`). `USERFAULTFD_IOC_NEW` of `/dev/userfaultfd`.
+    // Numbers of x86-64 and aarch64.
+    const ALWAYS: [u32; 3] = [0x5412, 0x541c, 0xaa00];
+    // Attributes of a file that is open for reading only: `FS_IOC_SETFLAGS` (`ioctl_iflags(2)`), its extended form
+    // `FS_IOC_FSSETXATTR`, `FS_IOC_SETVERSION`, `FS_IOC_ENABLE_VERITY`.
+    const ATTRIBUTES: [u32; 4] = [0x4008_6602, 0x401c_5820, 0x4008_7602, 0x4080_6685];
+    // What copies between two open files: `FICLONE`, `FICLONERANGE` (`ioctl_ficlone(2)`), `FIDEDUPERANGE`.
+    const CLONES: [u32; 3] = [0x4004_9409, 0x4020_940d, 0xc018_9436];
+    let attributes = if rules.attributes_kept { &ATTRIBUTES[..] } else { &[] };
+    let mut cases: Vec<_> =
+        ALWAYS.iter().chain(attributes).map(|request| vec![Test::equals(1, *request)]).collect();
+    if rules.write.is_some() {
+        // The rest of that family is Btrfs's: it makes and removes subvolumes below a directory that is open for reading,
+        // which no hook of Landlock's sees.
+        let of_btrfs = Test { argument: 1, mask: 0xff00, value: 0x9400, equal: true };
+        let others = CLONES.iter().map(|clone| Test::differs(1, *clone));
+        cases.push([of_btrfs].into_iter().chain(others).collect());
+    }
+    Refusal::when(call!(SYS_ioctl), libc::EPERM, cases)
 }
 
 /// Sockets for outgoing TCP alone: Landlock's rules about ports cover nothing else, neither MPTCP nor Fast Open, and

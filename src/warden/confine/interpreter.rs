@@ -3,7 +3,12 @@
 use libc::sock_filter;
 
 /// Runs a program as `bpf(4)` says, and counts its steps.
-pub(super) fn run(program: &[sock_filter], number: u32, architecture: u32, arguments: [u64; 6]) -> (u32, usize) {
+pub(super) fn run(
+    program: &[sock_filter],
+    number: u32,
+    architecture: u32,
+    arguments: [u64; 6],
+) -> (u32, usize) {
     let mut data = Vec::new();
     data.extend(number.to_le_bytes());
     data.extend(architecture.to_le_bytes());

@@ -6,8 +6,8 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
 
 use landlock::{
-    AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, Ruleset, RulesetAttr, RulesetCreatedAttr,
-    Scope,
+    AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, Scope,
 };
 use nix::errno::Errno;
 
@@ -146,8 +146,9 @@ impl Grant<'_> {
             Err(Errno::ENOENT | Errno::ENOTDIR | Errno::ELOOP | Errno::EACCES) => return Ok(()),
             Err(errno) => return Err(errno.into()),
         };
-        add_path_rule(ruleset.as_fd(), opened.as_fd(), self.rights.bits())
-            .map_err(|error| io::Error::new(error.kind(), format!("a Landlock rule for {}: {error}", self.path)))
+        add_path_rule(ruleset.as_fd(), opened.as_fd(), self.rights.bits()).map_err(|error| {
+            io::Error::new(error.kind(), format!("a Landlock rule for {}: {error}", self.path))
+        })
     }
 }
 
