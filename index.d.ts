@@ -95,7 +95,26 @@ export interface ApprovalRequest {
   readonly envNames: readonly string[];
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
+  /** What the kernel would hold it to; absent without `confinement`. */
+  readonly confinement?: ApprovalConfinement;
+  readonly label: string;
   readonly sessionId?: string;
+}
+
+/** A confinement with every name and path resolved. What is left out is not restricted. */
+export interface ApprovalConfinement {
+  readonly level: 'required' | 'best-effort';
+  /** The files that the tree may execute, with their interpreters and loaders, and directories of such. */
+  readonly execute?: readonly string[];
+  /** Readable beside the system's own files. */
+  readonly read?: readonly string[];
+  /** Writable beside the temporary directory. */
+  readonly write?: readonly string[];
+  readonly network: 'none' | 'host' | { readonly connectTcp: readonly number[] };
+  readonly signals?: 'own-tree';
+  readonly keepTmp: boolean;
+  /** What of it this kernel enforces. */
+  readonly enforced: Readonly<Omit<ConfinementStatus, 'level' | 'executables'>>;
 }
 
 /**

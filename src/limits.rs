@@ -106,6 +106,8 @@ pub const START_REPLY_MS: u64 = 30_000;
 pub const TMP_SWEEP_MS: u64 = 1_000;
 /// How long its keeper goes on removing afterwards, when nobody waits any more, in milliseconds.
 pub const TMP_SWEEP_AFTERWARDS_MS: u64 = 10_000;
+/// How long `cleanup` works on one task's folder, in milliseconds; the next one goes on.
+pub const CLEANUP_SWEEP_MS: u64 = 30_000;
 
 /// Longest wait of a model's call, in milliseconds: MCP clients give up a request after 60 s.
 pub const MAX_MODEL_WAIT_MS: u64 = 30_000;

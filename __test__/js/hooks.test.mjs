@@ -44,6 +44,38 @@ test('approve sees the request, allowlist sees argv and cwd, and each word goes 
   ]);
 });
 
+test('the request is frozen, with all that is in it', async () => {
+  const question = asking('approve');
+  question.request.confinement = { level: 'required', write: ['/work'], enforced: { write: 'enforced' } };
+  const refusals = [];
+  const tampering = request => {
+    for (const change of [
+      () => request.argv.push('z'),
+      () => {
+        request.cwd = '/';
+      },
+      () => request.confinement.write.push('/'),
+      () => {
+        request.confinement.enforced.write = 'unavailable';
+      },
+    ]) {
+      try {
+        change();
+      } catch (error) {
+        refusals.push(error.name);
+      }
+    }
+    return true;
+  };
+  const { api, fake } = await over(
+    { ...base, approve: tampering },
+    { start: () => question, answer: () => handle },
+  );
+  await api.startBackgroundCommand(['x', 'y']);
+  assert.deepEqual(refusals, Array(4).fill('TypeError'));
+  fake.settle('task-1');
+});
+
 test('what allowlist does to its argv reaches nobody', async () => {
   const question = asking('allowlist');
   const { fake, api } = await over(

@@ -31,7 +31,8 @@ const { warnings } = await setBackgroundCommandPolicy({
   allowedExecutables: ['git', { path: '/usr/bin/env', sha256: '00' }],
   cwdRoot: '/',
   allowedCommands: [['git', { oneOf: ['log', 'status'] }, { rest: true }], { name: 'all', argv: ['git'] }],
-  approve: async request => request.argv.length > 1,
+  approve: async ({ argv, confinement }) =>
+    argv.length > 1 && confinement?.enforced.write === 'enforced' && confinement.network === 'none',
   confinement: { level: 'required', execute: 'allowed', read: ['.'], network: { connectTcp: [443] } },
   allowlist: (argv, cwd) => argv[0] === 'git' && cwd === '/',
 });

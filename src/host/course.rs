@@ -171,6 +171,12 @@ impl Course {
             lost.stderr_bytes = layout::size_of(&folder, layout::STDERR);
         }
         let stored = self.adopt(vault, &lost).await.is_ok();
+        if let Ok(folder) = vault.folder(&self.task) {
+            let sweep = move || {
+                Ok(!layout::owes_removal(&folder) || layout::remove_tmp(&folder, limits::TMP_SWEEP_MS))
+            };
+            let _ = super::run::off_the_loop(sweep).await;
+        }
         Settlement { stored, ..unstored(lost) }
     }
 

@@ -171,6 +171,14 @@ impl CommandHost {
         let root = std::fs::canonicalize(active.rules.cwd_root()).ok()?;
         // The part of the vault's path that exists decides; the rest is made below it.
         let existing = vault.ancestors().find_map(|path| std::fs::canonicalize(path).ok())?;
+        if let Some(writable) = active.writes(&existing) {
+            return Some(format!(
+                "The vault {} lies below {}, which confinement.write gives: commands can change records and output, \
+                 their own and others'. Set vaultDir to a directory outside of it.",
+                vault.display(),
+                writable.display()
+            ));
+        }
         existing.starts_with(&root).then(|| {
             format!(
                 "The vault {} lies inside cwdRoot {}: a command that reads its own output grows it up to \

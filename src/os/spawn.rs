@@ -258,7 +258,10 @@ unsafe fn set_up(shared: &Shared) -> Stage {
                 // Refused where there is none to lose: what is out of the bounding set doesn't come back at exec
                 // (`capabilities(7)`).
                 libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
-                libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_LOWER, capability, 0, 0);
+                // Lowering costs new credentials even where there is nothing to lower.
+                if libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_IS_SET, capability, 0, 0) == 1 {
+                    libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_LOWER, capability, 0, 0);
+                }
             }
         }
         // Neither Landlock nor a filter can be set by an unprivileged process that could still gain privileges

@@ -5,11 +5,14 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::FileExt as _;
+use std::time::{Duration, Instant};
 
 use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
+use serde::Deserialize;
 
 use super::record::{CommandFile, Outcome};
+use super::sweep;
 
 /// What was started.
 pub const COMMAND: &str = "command.json";
@@ -26,6 +29,34 @@ pub const CONTROL: &str = "control.sock";
 
 /// The command's private temporary directory, where it is confined.
 pub const TMP: &std::ffi::CStr = c"tmp";
+
+/// What of `command.json` says what becomes of [`TMP`].
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Keeps {
+    #[serde(default)]
+    keep_tmp: bool,
+}
+
+/// Whether there is a temporary directory that its command was not to keep.
+pub fn owes_removal(folder: &impl AsFd) -> bool {
+    let there =
+        nix::sys::stat::fstatat(folder.as_fd(), TMP, nix::fcntl::AtFlags::AT_SYMLINK_NOFOLLOW).is_ok();
+    there
+        && !open_own(folder, COMMAND).is_some_and(|file| {
+            serde_json::from_reader(io::BufReader::new(file)).is_ok_and(|Keeps { keep_tmp }| keep_tmp)
+        })
+}
+
+/// Removes the temporary directory, for as long as `ms` milliseconds; false when something of it stays.
+pub fn remove_tmp(folder: &impl AsFd, ms: u64) -> bool {
+    sweep::remove(folder, TMP, Instant::now() + Duration::from_millis(ms))
+}
+
+fn open_own(folder: &impl AsFd, name: &str) -> Option<File> {
+    let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+    Some(File::from(openat(folder.as_fd(), name, flags, Mode::empty()).ok()?))
+}
 
 /// Where the index of a stream is, once the stream is long enough to need one.
 pub fn index_name(stream: &str) -> String {
@@ -81,9 +112,7 @@ fn sync_existing(folder: &impl AsFd, name: &str) -> io::Result<()> {
 
 /// The outcome that was stored, if one was.
 pub fn stored_outcome(folder: &impl AsFd) -> Option<Outcome> {
-    let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
-    let file = File::from(openat(folder.as_fd(), RECORD, flags, Mode::empty()).ok()?);
-    serde_json::from_slice(&io::read_to_string(file).ok()?.into_bytes()).ok()
+    serde_json::from_slice(&io::read_to_string(open_own(folder, RECORD)?).ok()?.into_bytes()).ok()
 }
 
 /// Says anew what was started: for a command whose turn came later than its folder. The old text stays whole until
@@ -114,6 +143,19 @@ pub fn task_of(folder: &impl AsRawFd) -> String {
 mod tests {
     use super::super::record::Cause;
     use super::*;
+
+    #[test]
+    fn a_temporary_directory_is_owed_removal_unless_its_command_keeps_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = File::open(dir.path()).unwrap();
+        assert!(!owes_removal(&folder), "there is none");
+        std::fs::create_dir(dir.path().join("tmp")).unwrap();
+        for (command, owed) in [("", true), ("{}", true), (r#"{"keepTmp":true}"#, false)] {
+            std::fs::write(dir.path().join(COMMAND), command).unwrap();
+            assert_eq!(owes_removal(&folder), owed, "{command}");
+        }
+        assert!(remove_tmp(&folder, 10_000) && !owes_removal(&folder));
+    }
 
     #[test]
     fn an_outcome_replaces_the_mark_and_takes_its_name() {

@@ -10,5 +10,6 @@ pub mod id;
 pub mod layout;
 pub mod record;
 pub mod store;
+pub mod sweep;
 pub mod text;
 pub mod watch;

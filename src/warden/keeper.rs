@@ -12,7 +12,6 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signalfd::SignalFd;
 
 use super::capture::{Capture, Trouble};
-use super::confine::sweep;
 use super::containment::{Delegation, Leaf};
 use super::launch::{self, Launched};
 use super::lifecycle::{Action, Lifecycle, Timings};
@@ -362,7 +361,8 @@ impl Keeper {
             let _ = self.capture.sync();
         }
         let has_tmp = self.confinement.as_ref().is_some_and(|rules| rules.remove_tmp);
-        let swept = !has_tmp || !unkillable.is_empty() || sweep(&self.folder, limits::TMP_SWEEP_MS);
+        let swept =
+            !has_tmp || !unkillable.is_empty() || layout::remove_tmp(&self.folder, limits::TMP_SWEEP_MS);
         let kept = [self.capture.kept(0), self.capture.kept(1)];
         // Closed before anybody is told: who still holds a pipe learns that nobody reads it, and nothing vanishes in it.
         drop(self.capture);
@@ -390,13 +390,9 @@ impl Keeper {
         }
         if !swept {
             // Nobody waits any more; what is left even then goes with the vault's own clean-up.
-            sweep(&self.folder, limits::TMP_SWEEP_AFTERWARDS_MS);
+            layout::remove_tmp(&self.folder, limits::TMP_SWEEP_AFTERWARDS_MS);
         }
     }
-}
-
-fn sweep(folder: &OwnedFd, ms: u64) -> bool {
-    sweep::remove(folder, layout::TMP, Instant::now() + Duration::from_millis(ms))
 }
 
 /// Waits until one of the descriptors has something, or `until`. Says for each whether it has: input, an end or an

@@ -15,14 +15,16 @@ use nix::sys::stat::{Mode, umask};
 
 use super::containment::Delegation;
 use super::keeper::{self, Post, ready};
-use super::lost::Lost;
+use super::lost::{self, Lost};
 use super::peers::tell;
 use super::protocol::{Inbox, Launch, Refused, Report, VERSION, encode};
 use super::tree::Tree;
+use crate::limits;
 use crate::os::process::{self, ChildEvent, Ending, Forked, Pid, SingleThreaded};
 use crate::os::signal::{self, SignalNumber};
 use crate::os::spawn::ResourceLimit;
 use crate::os::{file, socket};
+use crate::vault::layout;
 
 /// What the warden changed for itself, and programs get back.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +52,8 @@ pub struct Keeper {
     /// When it should be gone.
     overdue: Instant,
     stops: u32,
+    /// It stands in for one that was lost.
+    finishing: bool,
 }
 
 /// How often a keeper may be stopped before it is taken for lost: a command that stops it again and again would
@@ -180,6 +184,7 @@ impl Warden {
                 since,
                 overdue,
                 stops: 0,
+                finishing: false,
             }),
             Ok(Forked::Child) => self.become_keeper(socket, folder, pending.into(), launch.sync),
             Err(error) => {
@@ -247,7 +252,37 @@ impl Warden {
     /// Whoever is a child and no keeper has lost its keeper.
     fn end_lost(&mut self) {
         let keepers: HashSet<Pid> = self.keepers.iter().map(|keeper| keeper.pid).collect();
-        self.lost.round(&self.tree, &keepers, self.delegation.as_ref());
+        let Some((lost, unkillable)) = self.lost.round(&self.tree, &keepers) else { return };
+        for keeper in lost {
+            if unkillable.is_empty() && !keeper.finishing && layout::owes_removal(&keeper.folder) {
+                self.finish(keeper);
+            } else {
+                lost::record(keeper, unkillable.clone(), self.delegation.as_ref());
+            }
+        }
+    }
+
+    /// Forks a process that finishes for a lost keeper, and is watched over as it was.
+    fn finish(&mut self, keeper: Keeper) {
+        match process::fork(&self.proof) {
+            Ok(Forked::Parent(pid)) => {
+                let most = limits::TMP_SWEEP_MS + limits::TMP_SWEEP_AFTERWARDS_MS + limits::KEEPER_OVERDUE_MS;
+                let overdue = Instant::now() + Duration::from_millis(most);
+                self.keepers.push(Keeper { pid, overdue, stops: 0, finishing: true, ..keeper });
+            }
+            Ok(Forked::Child) => {
+                let mut kept = vec![0, 1, 2, keeper.socket.as_raw_fd(), keeper.folder.as_raw_fd()];
+                kept.push(keeper.pending.as_raw_fd());
+                kept.extend(self.delegation.iter().flat_map(Delegation::raw_fds));
+                let closed = file::close_all_but(kept).is_ok();
+                if closed {
+                    lost::finish(keeper, self.delegation.as_ref());
+                }
+                // As in `become_keeper`: what is closed by number is not dropped.
+                std::process::exit(i32::from(!closed))
+            }
+            Err(_) => lost::record(keeper, Vec::new(), self.delegation.as_ref()),
+        }
     }
 }
 
