@@ -51,7 +51,7 @@ async fn goes_with_whoever_writes_the_record_when_the_warden_was_killed_too() {
 async fn holds_up_no_other_command_while_it_goes() {
     let field = Field::new();
     field.rig.set_policy(json!({ "allowedExecutables": ["sh", "true", "perl"], "confinement": bare(false) }));
-    let fill = "perl -e 'chdir $ENV{TMPDIR}; for (1 .. 3000) { open my $f, q(>), qq(f$_) }'; ";
+    let fill = "perl -e 'chdir $ENV{TMPDIR}; for (1 .. 1000) { open my $f, q(>), qq(f$_) }'; ";
     let lost = field.rig.start(sh(&format!("{fill}{KEEPER}")), json!({})).await;
     let others = async {
         let mut done = 0;
