@@ -237,3 +237,42 @@ async fn what_both_killed_at_once_left_behind_ends_with_the_next_warden_where_th
         rig.until("the end of the daemon", || rig.survivors().is_empty());
     }
 }
+
+/// The keeper compares a pinned script with its digest once more after the exec and before it says that it runs: for as
+/// long as it reads that large file, the program runs and nobody was told.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn keeper_and_warden_killed_at_once_during_a_start_end_the_command_as_lost_and_run_it_once() {
+    use sha2::Digest as _;
+    let rig = Rig::new();
+    let script = rig.place.path().join("pinned");
+    let mut text =
+        b"#!/bin/sh\necho run >> $MARKS/runs\necho $PPID > $MARKS/keeper\nexec sleep 100\n".to_vec();
+    text.resize(32 << 20, b'#');
+    std::fs::write(&script, &text).unwrap();
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let digest =
+        sha2::Sha256::digest(&text).iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
+    rig.set_policy(&json!({ "allowedExecutables": ["true", { "path": script, "sha256": digest }] }));
+    rig.run(&["true"]).await;
+    let warden = rig.warden().await;
+    let starting = {
+        let (host, env) = (rig.host.clone(), rig.env_value());
+        let argv = crate::rig::value(json!([script]));
+        let never = argvault::host::Cancel::never();
+        tokio::spawn(async move {
+            host.start(host.policy(), argv, crate::rig::value(json!({})), env, never).await
+        })
+    };
+    let keeper = rig.marked_pid("keeper");
+    signal(warden, Signal::SIGSTOP);
+    signal(keeper, Signal::SIGKILL);
+    signal(warden, Signal::SIGKILL);
+    assert!(!starting.is_finished(), "the keeper had said that it runs before it was killed");
+    let started = serde_json::to_value(starting.await.unwrap().unwrap()).unwrap();
+    let status = rig.wait(started["taskId"].as_str().unwrap()).await;
+    assert_keeper_lost(&status);
+    rig.until("the end of the main process", || rig.survivors().is_empty());
+    assert_eq!(std::fs::read_to_string(rig.mark("runs")).unwrap(), "run\n");
+    assert_eq!((rig.records().len(), rig.host.counts(None).running), (2, 0));
+    assert_eq!(rig.run(&["true"]).await["exitCode"], 0);
+}
