@@ -238,16 +238,17 @@ async fn what_both_killed_at_once_left_behind_ends_with_the_next_warden_where_th
     }
 }
 
-/// The keeper compares a pinned script with its digest once more after the exec and before it says that it runs: for as
-/// long as it reads that large file, the program runs and nobody was told.
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+/// The keeper compares a pinned script with its digest once more after the exec and before it says that it runs: the
+/// script kills it while it reads that large file.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn keeper_and_warden_killed_at_once_during_a_start_end_the_command_as_lost_and_run_it_once() {
     use sha2::Digest as _;
     let rig = Rig::new();
     let script = rig.place.path().join("pinned");
-    let mut text =
-        b"#!/bin/sh\necho run >> $MARKS/runs\necho $PPID > $MARKS/keeper\nexec sleep 100\n".to_vec();
-    text.resize(32 << 20, b'#');
+    let mut text = b"#!/bin/sh\necho run >> $MARKS/runs\nread _ _ _ warden _ < /proc/$PPID/stat\n\
+                     kill -9 $warden\nkill -9 $PPID\nexec sleep 100\n"
+        .to_vec();
+    text.resize(6 << 20, b'#');
     std::fs::write(&script, &text).unwrap();
     std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let digest =
@@ -255,22 +256,12 @@ async fn keeper_and_warden_killed_at_once_during_a_start_end_the_command_as_lost
     rig.set_policy(&json!({ "allowedExecutables": ["true", { "path": script, "sha256": digest }] }));
     rig.run(&["true"]).await;
     let warden = rig.warden().await;
-    let starting = {
-        let (host, env) = (rig.host.clone(), rig.env_value());
-        let argv = crate::rig::value(json!([script]));
-        let never = argvault::host::Cancel::never();
-        tokio::spawn(async move {
-            host.start(host.policy(), argv, crate::rig::value(json!({})), env, never).await
-        })
-    };
-    let keeper = rig.marked_pid("keeper");
-    signal(warden, Signal::SIGSTOP);
-    signal(keeper, Signal::SIGKILL);
-    signal(warden, Signal::SIGKILL);
-    assert!(!starting.is_finished(), "the keeper had said that it runs before it was killed");
-    let started = serde_json::to_value(starting.await.unwrap().unwrap()).unwrap();
-    let status = rig.wait(started["taskId"].as_str().unwrap()).await;
+    let task = rig.start(&[script.to_str().unwrap()]).await;
+    let status = rig.wait(&task).await;
     assert_keeper_lost(&status);
+    assert!(!is_alive(warden));
+    // It begins to listen right after it has said that it runs.
+    assert!(!rig.vault().join(&task).join("control.sock").exists(), "the start was over when it was killed");
     rig.until("the end of the main process", || rig.survivors().is_empty());
     assert_eq!(std::fs::read_to_string(rig.mark("runs")).unwrap(), "run\n");
     assert_eq!((rig.records().len(), rig.host.counts(None).running), (2, 0));

@@ -8,7 +8,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value as Json, json};
 
-use crate::support::{Rig, environment, eventually, script, value};
+use crate::support::{CEILING, Rig, environment, eventually, script, value};
 
 /// Answers what is asked before the question itself, and stops at that: a git that never gets done.
 const STUCK: &str = "#!/bin/sh\ncase \" $* \" in\n*' --version '*) echo git version 2.47.0;;\n\
@@ -49,8 +49,9 @@ impl Stuck {
     fn ask(&self, cancel: Cancel) -> tokio::task::JoinHandle<Result<Json, argvault::error::Error>> {
         let host = self.rig.host.clone();
         tokio::spawn(async move {
-            let answer = host.run_git_command(&value(json!(["log"])), None, cancel).await?;
-            Ok(serde_json::to_value(answer).unwrap())
+            let params = value(json!(["log"]));
+            let answer = tokio::time::timeout(CEILING, host.run_git_command(&params, None, cancel)).await;
+            Ok(serde_json::to_value(answer.unwrap_or_else(|_| panic!("git was not answered for"))?).unwrap())
         })
     }
 
