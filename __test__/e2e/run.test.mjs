@@ -169,3 +169,13 @@ test('output of more characters than a string holds is read by pages and bytes',
   const bytes = await host.readArtifactBytes(stdout.artifactId, { offset: beyond - 2 });
   assert.deepEqual(bytes, Buffer.alloc(2));
 });
+
+test('the last word before an exit is kept, a thousand times', async t => {
+  const { host } = await openHost(t);
+  for (let round = 0; round < 50; round += 1) {
+    const runs = Array.from({ length: 20 }, () => host.runCommand(inShell('echo boom >&2; exit 1')));
+    for (const { exitCode, stderr, strays } of await Promise.all(runs)) {
+      assert.deepEqual([exitCode, stderr.sizeBytes, stderr.preview, strays], [1, 5, 'boom\n', 0]);
+    }
+  }
+});
