@@ -31,6 +31,7 @@ export type ArgvaultErrorCode =
   | 'ERR_BUDGET'
   | 'ERR_ABORTED'
   | 'ERR_UNKNOWN_TASK'
+  | 'ERR_UNKNOWN_ARTIFACT'
   | 'ERR_UNKNOWN_TOOL'
   | 'ERR_BAD_PATTERN'
   | 'ERR_ARTIFACT_TOO_LARGE'

@@ -18,6 +18,9 @@ class HostCore {
   #events;
   #running;
   #tools;
+  /** The calls whose hook is being asked. */
+  #asking = new Set();
+  #disposed = false;
 
   /** @param {import('./environment.js').Environment} environment */
   constructor(environment, options) {
@@ -66,7 +69,9 @@ class HostCore {
 
   dispose() {
     const disposed = this.call('dispose');
+    this.#disposed = true;
     this.#tools.close();
+    for (const relay of this.#asking) relay.fire();
     return disposed;
   }
 
@@ -89,7 +94,7 @@ class HostCore {
         this.#native.start(id, argv, options, environmentVariables(), relay.aborted),
       );
       while (answer.question !== undefined) {
-        const reply = await answerTo(answer, hooks, relay);
+        const reply = await this.#word(answer, hooks, relay);
         const { ticket } = answer;
         answer = await this.#attempt(relay, id => this.#native.answer(id, ticket, reply));
       }
@@ -98,6 +103,17 @@ class HostCore {
       relay.release();
       this.#events.emit('onRefused', { argv, error });
       throw error;
+    }
+  }
+
+  /** The hook's word. None is waited for once the host is disposed of: the native side then says so. */
+  async #word(question, hooks, relay) {
+    if (this.#disposed) return { aborted: true };
+    this.#asking.add(relay);
+    try {
+      return await answerTo(question, hooks, relay);
+    } finally {
+      this.#asking.delete(relay);
     }
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { openHost, written } from '../helpers/host.mjs';
+import { openHost, refused, written } from '../helpers/host.mjs';
 
 const inShell = script => ['sh', '-c', script];
 
@@ -155,4 +155,27 @@ test('following gives the bytes and lines while it runs, and ends with it', asyn
   const chunks = [];
   for await (const chunk of host.followOutput(taskId, { from: 4 })) chunks.push(chunk);
   assert.equal(Buffer.concat(chunks).toString(), 'two\n');
+});
+
+test('output of more characters than a string holds is read by pages and bytes', async t => {
+  const beyond = 2 ** 29 + 5;
+  const policy = { allowedExecutables: ['head'], maxOutputBytes: beyond };
+  const { host } = await openHost(t, { policy });
+  const { taskId, stdout, exitCode } = await host.runCommand(['head', '-c', String(beyond), '/dev/zero']);
+  assert.deepEqual([exitCode, stdout.sizeBytes], [0, beyond]);
+  await refused(host.readArtifact(stdout.artifactId), 'ERR_ARTIFACT_TOO_LARGE', '536870888');
+  const page = await host.readBackgroundCommandOutput(taskId, { offset: beyond - 3 });
+  assert.deepEqual([page.content, page.totalSize, page.hasMore], ['\0\0\0', beyond, false]);
+  const bytes = await host.readArtifactBytes(stdout.artifactId, { offset: beyond - 2 });
+  assert.deepEqual(bytes, Buffer.alloc(2));
+});
+
+test('the last word before an exit is kept, a thousand times', async t => {
+  const { host } = await openHost(t);
+  for (let round = 0; round < 50; round += 1) {
+    const runs = Array.from({ length: 20 }, () => host.runCommand(inShell('echo boom >&2; exit 1')));
+    for (const { exitCode, stderr, strays } of await Promise.all(runs)) {
+      assert.deepEqual([exitCode, stderr.sizeBytes, stderr.preview, strays], [1, 5, 'boom\n', 0]);
+    }
+  }
 });

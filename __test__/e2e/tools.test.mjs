@@ -151,13 +151,10 @@ test('isolated sessions do not see each other; without isolation they do', async
       ['retrieve_context', { artifactId }],
     ];
     for (const [name, params] of calls) {
+      const unknown = name === 'retrieve_context' ? 'ERR_UNKNOWN_ARTIFACT' : 'ERR_UNKNOWN_TASK';
       for (const context of [{ sessionId: 'b' }, undefined]) {
         const result = await host.executeTool(name, params, context);
-        assert.equal(
-          result.code,
-          isolateSessions ? 'ERR_UNKNOWN_TASK' : undefined,
-          `${name}: ${result.error}`,
-        );
+        assert.equal(result.code, isolateSessions ? unknown : undefined, `${name}: ${result.error}`);
       }
       assert.equal((await host.executeTool(name, params, { sessionId: 'a' })).isError, undefined, name);
     }

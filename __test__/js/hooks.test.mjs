@@ -192,3 +192,20 @@ test('a refused policy leaves the hooks before it in force', async () => {
   assert.deepEqual(Object.keys(api.getBackgroundCommandPolicy()), ['cwdRoot', 'allowlist']);
   fake.settle('task-1');
 });
+
+test('disposal answers for a hook that has not, and asks no other', async () => {
+  const asked = [];
+  const behaviour = { start: () => asking('approve'), answer: () => ({ wire: wire('ERR_DISPOSED') }) };
+  const never = { ...base, approve: () => new Promise(() => asked.push('approve')) };
+  const { fake, api } = await over(never, behaviour);
+  const waiting = assert.rejects(api.startBackgroundCommand(['x']), { code: 'ERR_DISPOSED' });
+  while (asked.length === 0) await new Promise(setImmediate);
+  const late = assert.rejects(api.startBackgroundCommand(['y']), { code: 'ERR_DISPOSED' });
+  await api.dispose();
+  await Promise.all([waiting, late]);
+  assert.equal(asked.length, 1);
+  assert.deepEqual(fake.of('answer'), [
+    [7, { aborted: true }],
+    [7, { aborted: true }],
+  ]);
+});

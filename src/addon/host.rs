@@ -188,6 +188,8 @@ impl Host {
     #[napi(catch_unwind)]
     pub fn dispose(&self, id: f64) {
         self.tools.close();
+        // At once: what is answered from here on is answered by a closed host.
+        self.core.close();
         self.spawn(id, |core| async move {
             core.dispose().await;
             json(Ok(Json::Null))

@@ -101,6 +101,7 @@ impl CommandHost {
         reply: &Value,
         cancel: Cancel,
     ) -> Result<Reply, Error> {
+        self.check_alive()?;
         let (hook, prepared) = self.questions.take(ticket)?;
         let digest = prepared.policy.rules.digest().to_owned();
         let argv = prepared.parts.argv.clone();
@@ -156,7 +157,12 @@ impl CommandHost {
         cancel: &Cancel,
     ) -> Result<Reply, Error> {
         match next {
-            Next::Ask(hook) => Ok(Reply::Question(Box::new(self.questions.ask(hook, prepared)))),
+            Next::Ask(hook) => {
+                let question = self.questions.ask(hook, prepared);
+                // Either this sees that the host was closed meanwhile, or the closing forgets the question.
+                self.check_alive()?;
+                Ok(Reply::Question(Box::new(question)))
+            }
             Next::Launch => Ok(Reply::Started(self.launch(prepared, cancel).await?)),
         }
     }
@@ -263,20 +269,23 @@ impl CommandHost {
         count
     }
 
-    /// Ends everything, and refuses starts from now on.
-    pub async fn dispose(&self) {
+    /// Refuses starts from now on, those too that wait for a hook's word.
+    pub fn close(&self) {
         self.disposed.store(true, Ordering::Release);
         self.ended.send_replace(true);
         self.questions.clear();
+    }
+
+    /// Ends everything, and refuses starts from now on.
+    pub async fn dispose(&self) {
+        self.close();
         self.kill_all().await;
         self.followers.run_out();
     }
 
     /// The JavaScript environment is going away: everything ends, and nobody waits for it.
     pub fn abandon(&self) {
-        self.disposed.store(true, Ordering::Release);
-        self.ended.send_replace(true);
-        self.questions.clear();
+        self.close();
         self.followers.close_all();
         for (_, live) in self.registry.running() {
             live.end(SignalNumber::TERM, Cause::HostGone);
