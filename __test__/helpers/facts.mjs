@@ -1,7 +1,7 @@
 // Facts about the machine that a test waits for or asserts. Knows nothing of the package, so that every copy of it can
 // be tested with these.
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export const CEILING_MS = 30_000;
@@ -30,4 +30,11 @@ export async function processesWith(mark) {
   const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name)).map(Number);
   const lines = await Promise.all(pids.map(pid => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
   return pids.filter((pid, i) => pid !== process.pid && lines[i].includes(mark));
+}
+
+/** What this process holds open at or below a directory. */
+export async function openBelow(dir) {
+  const held = await readdir('/proc/self/fd');
+  const links = await Promise.all(held.map(fd => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+  return links.filter(file => file === dir || file.startsWith(`${dir}/`));
 }

@@ -60,10 +60,7 @@ export const commands = {
       [1, 2, 3, 4, 5].map(i => `line ${i}`),
     );
     const page = await host.readBackgroundCommandOutput(taskId, { offset: 7, limit: 6 });
-    assert.deepEqual(
-      [page.content, page.nextOffset, page.totalSize, page.hasMore],
-      ['line 2', 13, 35, true],
-    );
+    assert.deepEqual([page.content, page.nextOffset, page.totalSize, page.hasMore], ['line 2', 13, 35, true]);
     const found = await host.searchOutput(taskId, { pattern: 'line [34]', before: 1 });
     assert.deepEqual(
       found.matches.map(({ line, text, before }) => [line, text, before]),
@@ -76,8 +73,7 @@ export const commands = {
 
   'the environment is the one of the start, or what the process has now': async ({ host }) => {
     const show = ['sh', '-c', 'echo "$ARGVAULT_SMOKE"'];
-    const out = async options =>
-      host.readArtifact((await host.runCommand(show, options)).stdout.artifactId);
+    const out = async options => host.readArtifact((await host.runCommand(show, options)).stdout.artifactId);
     process.env.ARGVAULT_SMOKE = 'inherited';
     try {
       assert.equal(await out(), 'inherited\n');

@@ -21,7 +21,9 @@ export const endings = {
   'budgets of time and output end commands': async ({ host }) => {
     const late = await host.runCommand(forever, { timeoutMs: 200 });
     assert.equal(late.state, 'timeout');
-    const loud = await host.runCommand(['sh', '-c', 'while :; do echo loud; done'], { maxOutputBytes: 1_000 });
+    const loud = await host.runCommand(['sh', '-c', 'while :; do echo loud; done'], {
+      maxOutputBytes: 1_000,
+    });
     assert.deepEqual([loud.state, loud.stdoutBytes], ['output-limit', 1_000]);
   },
 
@@ -45,7 +47,14 @@ export const endings = {
     const any = AbortSignal.any([controller.signal, new AbortController().signal]);
     const run = host.runCommand(forever, { abortSignal: any });
     controller.abort(new Error('a reason'));
-    assert.ok(['abort', 'ERR_ABORTED'].includes(await run.then(s => s.cause, e => e.code)));
+    assert.ok(
+      ['abort', 'ERR_ABORTED'].includes(
+        await run.then(
+          s => s.cause,
+          e => e.code,
+        ),
+      ),
+    );
   },
 
   'an abort during a start is a refusal or a kill': async ({ host }) => {
@@ -54,7 +63,14 @@ export const endings = {
       const run = host.runCommand(forever, { abortSignal: controller.signal });
       for (let turn = 0; turn < turns; turn += 1) await new Promise(done => setTimeout(done, 0));
       controller.abort();
-      assert.ok(['abort', 'ERR_ABORTED'].includes(await run.then(s => s.cause, e => e.code)));
+      assert.ok(
+        ['abort', 'ERR_ABORTED'].includes(
+          await run.then(
+            s => s.cause,
+            e => e.code,
+          ),
+        ),
+      );
     }
     assert.equal(host.backgroundCommandCounts().running, 0);
   },

@@ -9,7 +9,18 @@ const say = value => {
 
 // What a runtime might turn into a number by itself.
 const noTime = ['5', '', NaN, Infinity, -1, 0, 1.5, 2 ** 53, 5n, null, true, [], {}, Symbol('x'), () => 1];
-const noArgv = [undefined, null, 'sh -c true', {}, [], [1], ['sh', 1], ['sh', 'a\0b'], ['sh', '\ud800'], new Set(ok)];
+const noArgv = [
+  undefined,
+  null,
+  'sh -c true',
+  {},
+  [],
+  [1],
+  ['sh', 1],
+  ['sh', 'a\0b'],
+  ['sh', '\ud800'],
+  new Set(ok),
+];
 
 export const refusals = {
   'nothing starts without a policy': async ({ argvault, vaultDir }) => {
@@ -21,7 +32,9 @@ export const refusals = {
   'what may not run is refused with its code': async ({ argvault, host }) => {
     const start = (argv, options) => () => host.startBackgroundCommand(argv, options);
     const error = await refused(start(['rm', '-rf']), 'ERR_EXECUTABLE_NOT_ALLOWED');
-    assert.ok(error instanceof Error && error instanceof argvault.ArgvaultError && argvault.isArgvaultError(error));
+    assert.ok(
+      error instanceof Error && error instanceof argvault.ArgvaultError && argvault.isArgvaultError(error),
+    );
     assert.equal(error.name, 'ArgvaultError');
     await refused(start(['sh -c x']), 'ERR_NOT_AN_EXECUTABLE_NAME');
     await refused(start(ok, { cwd: '/' }), 'ERR_CWD_OUTSIDE_ROOT');
@@ -51,7 +64,10 @@ export const refusals = {
     }
   },
 
-  'frozen, cloned and proxied values are taken like plain ones, instances are not': async ({ host, policy }) => {
+  'frozen, cloned and proxied values are taken like plain ones, instances are not': async ({
+    host,
+    policy,
+  }) => {
     const proxied = new Proxy({ ...policy }, {});
     for (const given of [Object.freeze({ ...policy }), structuredClone(policy), proxied]) {
       await host.setBackgroundCommandPolicy(given);
@@ -63,7 +79,12 @@ export const refusals = {
     class Options {
       timeoutMs = 9_000;
     }
-    for (const options of [new Options(), new Map([['timeoutMs', 9_000]]), [], Object.create({ timeoutMs: 1 })]) {
+    for (const options of [
+      new Options(),
+      new Map([['timeoutMs', 9_000]]),
+      [],
+      Object.create({ timeoutMs: 1 }),
+    ]) {
       await refused(() => host.startBackgroundCommand(ok, options), 'ERR_BAD_OPTION');
     }
   },

@@ -4,6 +4,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
+import { eventually } from '../../__test__/helpers/facts.mjs';
 
 function makeRepository(dir) {
   const git = (...args) => {
@@ -76,6 +77,8 @@ export const toolCases = {
     });
     try {
       await host.runCommand(['sh', '-c', 'exit 4']);
+      // Those who wait are told first, then the listeners.
+      await eventually(() => heard.channel.length === 2, 'the end on the channel');
       await host.startBackgroundCommand(['rm']).catch(() => {});
     } finally {
       for (const end of subscriptions) end();
