@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 export const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
 export const inRoot = (...parts) => path.join(root, ...parts);
 
-const modifiedAt = file => (existsSync(file) ? statSync(file).mtimeMs : Number.NEGATIVE_INFINITY);
+export const modifiedAt = file => (existsSync(file) ? statSync(file).mtimeMs : Number.NEGATIVE_INFINITY);
 
 function* filesBelow(dir) {
   for (const entry of readdirSync(dir, { withFileTypes: true, recursive: true })) {

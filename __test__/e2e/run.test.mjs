@@ -179,3 +179,11 @@ test('the last word before an exit is kept, a thousand times', async t => {
     }
   }
 });
+
+test('process.env itself is an environment to give', async t => {
+  const { host } = await openHost(t);
+  process.env.ARGVAULT_GIVEN = 'as it is now';
+  t.after(() => delete process.env.ARGVAULT_GIVEN);
+  const status = await host.runCommand(['sh', '-c', 'echo "$ARGVAULT_GIVEN"'], { env: process.env });
+  assert.equal(await host.readArtifact(status.stdout.artifactId), 'as it is now\n');
+});
