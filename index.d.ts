@@ -545,6 +545,11 @@ export interface ToolCallContext {
   sessionId?: string;
   /** Ends the call's wait, or a start that is not made yet; never a running command. */
   abortSignal?: AbortSignal;
+  /**
+   * Whether an abort also kills the command of the call: the one that it started, for as long as it runs, and the one
+   * that it waits for, while it waits. Default `false`.
+   */
+  killOnAbort?: boolean;
 }
 
 /** What a refused call answers with; it never throws. `error` is a sentence for the model. */

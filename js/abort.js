@@ -26,6 +26,13 @@ function takeSignal(options) {
   return isAbortSignal(abortSignal) ? { options: rest, signal: abortSignal } : { options };
 }
 
+/** Takes `killOnAbort` out of a tool call's context, in the same way. */
+function takeKillOnAbort(context) {
+  if (typeof context?.killOnAbort !== 'boolean') return { context, killOnAbort: false };
+  const { killOnAbort, ...rest } = context;
+  return { context: rest, killOnAbort };
+}
+
 function listen(signal, relay) {
   let group = shared.get(signal);
   if (group === undefined) {
@@ -81,4 +88,4 @@ class AbortRelay {
   }
 }
 
-module.exports = { AbortRelay, takeSignal };
+module.exports = { AbortRelay, takeKillOnAbort, takeSignal };

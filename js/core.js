@@ -1,6 +1,6 @@
 'use strict';
 
-const { AbortRelay, takeSignal } = require('./abort.js');
+const { AbortRelay, takeKillOnAbort, takeSignal } = require('./abort.js');
 const { unwrap } = require('./errors.js');
 const { Events } = require('./events.js');
 const { answerTo, hooksOf } = require('./hooks.js');
@@ -12,6 +12,8 @@ const environmentVariables = () => ({ ...process.env });
 /** `process.env` itself, which is no plain object in Node, becomes the copy that is meant. */
 const withPlainEnv = options =>
   options?.env === process.env ? { ...options, env: environmentVariables() } : options;
+
+const STARTS_A_COMMAND = 'run_command_bg';
 
 /** One native host with what only JavaScript can do for it: hooks, listeners, abort signals, promises. */
 class HostCore {
@@ -67,8 +69,11 @@ class HostCore {
     return this.#tools.list();
   }
 
-  executeTool(name, params, context) {
-    return this.#tools.execute(name, params, context, this.#hooks);
+  async executeTool(name, params, givenContext) {
+    const { context, killOnAbort } = takeKillOnAbort(givenContext);
+    const result = await this.#tools.execute(name, params, context, this.#hooks);
+    if (killOnAbort) this.#killOnAbort(takeSignal(context).signal, name, result.taskId);
+    return result;
   }
 
   dispose() {
@@ -142,6 +147,16 @@ class HostCore {
       next: () => this.call('followNext', follower),
       close: () => this.#native.followClose(follower),
     };
+  }
+
+  /** `taskId` is of the call's result: a refused call has none, and so never reaches another session's command. */
+  #killOnAbort(signal, name, taskId) {
+    if (signal === undefined || taskId === undefined) return;
+    // Whoever only looks at a command doesn't answer for it once the look is over.
+    if (name !== STARTS_A_COMMAND && !signal.aborted) return;
+    const relay = new AbortRelay(signal);
+    this.#running.follow(taskId, relay);
+    relay.means(() => this.#native.abort(taskId));
   }
 
   #attempt(relay, invoke) {

@@ -20,14 +20,21 @@ class Running {
 
   /** @param {import('./abort.js').AbortRelay} relay */
   add(taskId, relay) {
-    this.#relays.set(taskId, relay);
+    this.#relays.set(taskId, [relay]);
     this.#hold?.take();
   }
 
+  /** One more relay for a command that is not over; for any other it is released. */
+  follow(taskId, relay) {
+    const relays = this.#relays.get(taskId);
+    if (relays === undefined) relay.release();
+    else relays.push(relay);
+  }
+
   remove(taskId) {
-    const relay = this.#relays.get(taskId);
+    const relays = this.#relays.get(taskId);
     if (!this.#relays.delete(taskId)) return;
-    relay.release();
+    for (const relay of relays) relay.release();
     this.#hold?.release();
     if (this.#relays.size === 0) this.#whenEmpty();
   }

@@ -1,0 +1,4 @@
+// The types of the ES module, for CommonJS.
+type Entry = typeof import('./ai.mjs', { with: { 'resolution-mode': 'import' }});
+
+export declare const argvaultTools: Entry['argvaultTools'];

@@ -1,0 +1,3 @@
+'use strict';
+
+module.exports = require('../claude-agent-sdk.js')(require('@anthropic-ai/claude-agent-sdk'));

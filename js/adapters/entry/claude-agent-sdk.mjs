@@ -1,0 +1,4 @@
+import { createSdkMcpServer } from '@anthropic-ai/claude-agent-sdk';
+import envelope from '../claude-agent-sdk.js';
+
+export const { argvaultServer } = envelope({ createSdkMcpServer });

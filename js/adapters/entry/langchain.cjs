@@ -1,0 +1,6 @@
+'use strict';
+
+module.exports = require('../langchain.js')({
+  ...require('@langchain/core/messages'),
+  ...require('@langchain/core/tools'),
+});

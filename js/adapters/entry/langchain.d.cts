@@ -1,0 +1,4 @@
+// The types of the ES module, for CommonJS.
+type Entry = typeof import('./langchain.mjs', { with: { 'resolution-mode': 'import' }});
+
+export declare const argvaultTools: Entry['argvaultTools'];

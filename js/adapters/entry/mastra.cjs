@@ -1,0 +1,3 @@
+'use strict';
+
+module.exports = require('../mastra.js')(require('@mastra/core/tools'));

@@ -1,0 +1,3 @@
+import envelope from '../mcp.js';
+
+export const { serveTools, toolHandlers } = envelope;

@@ -1,0 +1,3 @@
+import envelope from '../neurolink.js';
+
+export const { attach } = envelope;
