@@ -508,7 +508,7 @@ export type ToolInputSchema = {
   properties: { [name: string]: { [keyword: string]: JsonValue } };
   required?: string[];
   additionalProperties: false;
-  [keyword: string]: JsonValue;
+  [keyword: string]: JsonValue | undefined;
 };
 
 /** MCP's hints about what a tool does to the world. */
