@@ -46,6 +46,7 @@ const suites = [
       ...filesEndingWith('__test__', '.test.mjs'),
     ],
   ],
+  ['package', [node, 'scripts/test-package.mjs']],
 ];
 
 /** Test counts in what nextest, libtest and node:test print at their ends; each may appear several times. */
