@@ -1,9 +1,11 @@
-// Builds the addon with its loader, and the static warden that goes beside it.
+// Builds the addon with its loader, and the static warden that goes beside it; fills the platform's package with both.
+// `--target TRIPLE[.GLIBC]` builds the addon with cargo-zigbuild for another C library, which a release wants:
+// `x86_64-unknown-linux-gnu.2.17` loads wherever Node does, where a plain build needs the glibc it was built on.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, renameSync, rmSync, utimesSync } from 'node:fs';
-import { builtAddons, fail, inRoot, run } from './project.mjs';
-
-const WARDEN = 'argvault-warden';
+import { parseArgs } from 'node:util';
+import { addonOf, fillPlatformPackage, platformOf, WARDEN } from './platform.mjs';
+import { fail, inRoot, run } from './project.mjs';
 
 function hostTriple() {
   const { stdout, error } = spawnSync('rustc', ['-vV'], { encoding: 'utf8' });
@@ -13,7 +15,17 @@ function hostTriple() {
   return triple;
 }
 
-function buildAddon() {
+/** What the addon is built for. The warden is static, so one for this processor goes with any C library. */
+function targetOf(host, given) {
+  if (given === undefined) return { triple: host, flags: [] };
+  const triple = given.split('.', 1)[0];
+  const processor = host.split('-', 1)[0];
+  if (triple.split('-', 1)[0] !== processor)
+    fail(`the warden for ${triple} is built on its own processor, and this is ${processor}.`);
+  return { triple, flags: ['--cross-compile', '--target', given] };
+}
+
+function buildAddon(flags) {
   const napi = inRoot('node_modules', '@napi-rs', 'cli', 'dist', 'cli.js');
   const files = ['--js', 'binding.js', '--dts', 'binding.d.ts'];
   // `--lib`: the warden must not be built with N-API in it.
@@ -24,6 +36,7 @@ function buildAddon() {
     '--release',
     '--no-const-enum',
     ...files,
+    ...flags,
     '--',
     '--lib',
   ]);
@@ -46,11 +59,18 @@ function buildWarden(triple) {
   renameSync(fresh, placed);
 }
 
-buildAddon();
-buildWarden(hostTriple());
-const products = [...builtAddons(), 'binding.js', WARDEN].map(name => inRoot(name));
+const { values: options } = parseArgs({ options: { target: { type: 'string' } } });
+const host = hostTriple();
+const { triple, flags } = targetOf(host, options.target);
+const platform = platformOf(triple);
+buildAddon(flags);
+buildWarden(host);
+const products = [addonOf(platform), 'binding.js', WARDEN].map(name => inRoot(name));
 const missing = products.find(file => !existsSync(file));
 if (missing !== undefined) fail(`the build made no ${missing}.`);
 // The tools leave alone what is as it was, and `npm start` compares times.
 const now = new Date();
 for (const file of products) utimesSync(file, now, now);
+fillPlatformPackage(platform);
+// One for another C library has no business among what this machine loads.
+if (platform !== platformOf(host)) rmSync(inRoot(addonOf(platform)));

@@ -47,6 +47,7 @@ const suites = [
     ],
   ],
   ['sdks', [node, 'scripts/test-sdks.mjs']],
+  ['package', [node, 'scripts/test-package.mjs']],
 ];
 
 /** Test counts in what nextest, libtest and node:test print at their ends; each may appear several times. */
