@@ -6,8 +6,10 @@ const { Events } = require('./events.js');
 const { answerTo, hooksOf } = require('./hooks.js');
 const { Running } = require('./running.js');
 const { ToolCalls } = require('./tools.js');
+const { environmentVariables } = require('./variables.js');
 
-const environmentVariables = () => ({ ...process.env });
+/** What a start may get of the host's environment: its own `env` replaces all of it. */
+const inherited = options => (options?.env === undefined ? environmentVariables() : undefined);
 
 /** One native host with what only JavaScript can do for it: hooks, listeners, abort signals, promises. */
 class HostCore {
@@ -86,7 +88,7 @@ class HostCore {
     const relay = new AbortRelay(signal);
     try {
       let answer = await this.#attempt(relay, id =>
-        this.#native.start(id, argv, options, environmentVariables(), relay.aborted),
+        this.#native.start(id, argv, options, inherited(options), relay.aborted),
       );
       while (answer.question !== undefined) {
         const reply = await answerTo(answer, hooks, relay);
@@ -107,9 +109,8 @@ class HostCore {
     const relay = new AbortRelay(signal);
     try {
       return await this.#environment.calls.call(id => {
-        const answer = this.#native.wait(id, taskId, options);
+        this.#native.wait(id, taskId, options);
         relay.means(() => this.#native.cancel(id));
-        return answer;
       });
     } finally {
       relay.release();
@@ -127,9 +128,8 @@ class HostCore {
   #attempt(relay, invoke) {
     return this.#environment.calls.call(
       id => {
-        const answer = invoke(id);
+        invoke(id);
         relay.means(() => this.#native.cancel(id));
-        return answer;
       },
       answer => {
         if (answer.question === undefined) this.#started(answer, relay);
@@ -138,15 +138,17 @@ class HostCore {
   }
 
   #started(handle, relay) {
-    this.#environment.listen(this.#hostId, event => this.#settled(event.status));
+    this.#environment.listen(this.#hostId, event => this.#settled(event));
     this.#running.add(handle.taskId, relay);
     relay.means(() => this.#native.abort(handle.taskId));
     this.#events.emit('onStarted', { ...handle });
   }
 
-  #settled(status) {
-    this.#running.remove(status.taskId);
-    this.#events.emit('onSettled', status);
+  #settled({ taskId, status: told }) {
+    const wanted = this.#events.isHeard('onSettled');
+    const status = told ?? unwrap(this.#native.settled(taskId, wanted));
+    this.#running.remove(taskId);
+    if (wanted && status !== null) this.#events.emit('onSettled', status);
   }
 }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{oneshot, watch};
 
 use super::CommandHost;
+use super::ended::Ended;
 use super::registry::{EndHandle, EndOrder, Live};
 use super::start::{Prepared, Unstarted, Why};
 use crate::error::Error;
@@ -142,15 +143,17 @@ impl Course {
         }
         let Self { host, task, command, standing, told, .. } = self;
         let stored = settlement.stored;
-        let status = host.settled_status(&task, &command, &settlement.outcome);
+        let told_status = host.options.has_on_settled;
+        let status = told_status.then(|| host.settled_status(&task, &command, &settlement.outcome));
         let written = settlement.outcome.stdout_bytes + settlement.outcome.stderr_bytes;
         // Before those who wait are told: what they do next finds it over, and looking at it clears the mark.
         host.registry.settled(&task, command.session_id.as_deref(), stored);
         host.note_settled(written);
+        let ended = Ended { task, status, command, outcome: Arc::clone(&settlement.outcome) };
         standing.send_replace(Standing::Settled(settlement));
         tokio::spawn(async move {
             let _ = told.await; // an error says the same: the other end was dropped
-            host.listener.settled(status);
+            host.listener.settled(ended);
         });
     }
 
