@@ -1,7 +1,6 @@
 'use strict';
 
 const { ArgvaultError } = require('./errors.js');
-const { ofThisRealm } = require('./realm.js');
 
 /**
  * The calls that the native side still owes an answer. Each holds the event loop until it has one: a process
@@ -15,7 +14,7 @@ class Calls {
 
   /**
    * @param {import('./hold.js').LoopHold} hold
-   * @param {(event: { host: number, type: string, status: object }) => void} onEvent
+   * @param {(event: { host: number, type: string, taskId: string, status?: object }) => void} onEvent
    */
   constructor(hold, onEvent) {
     this.#hold = hold;
@@ -23,7 +22,7 @@ class Calls {
   }
 
   /**
-   * @param {(id: number) => { ok?: unknown, error?: object }} invoke makes the native call; may fail at once
+   * @param {(id: number) => void} invoke makes the native call; may fail at once
    * @param {(value: unknown) => void} [onValue] sees the value before any later event of the same batch does,
    *   which a promise's reaction would not
    */
@@ -34,8 +33,7 @@ class Calls {
       this.#hold.take();
       this.#pending.set(id, { resolve, reject, onValue });
       try {
-        const answer = invoke(id);
-        if (answer?.error !== undefined) this.#settle({ id, ok: false, value: answer.error });
+        invoke(id);
       } catch (error) {
         this.#forget(id);
         reject(error);
@@ -45,13 +43,14 @@ class Calls {
 
   /** What the native port calls with everything that has become known since the last turn. */
   deliver = batch => {
-    for (const { id, ok, value } of batch) {
-      if (id === 0) this.#onEvent(ofThisRealm(value));
-      else this.#settle({ id, ok, value: ofThisRealm(value) });
+    for (const { id, ok, json, value } of batch) {
+      const read = json ? JSON.parse(value) : value;
+      if (id === 0) this.#onEvent(read);
+      else this.#settle(id, ok, read);
     }
   };
 
-  #settle({ id, ok, value }) {
+  #settle(id, ok, value) {
     const call = this.#forget(id);
     if (call === undefined) return;
     if (!ok) {

@@ -6,12 +6,14 @@ const { Events } = require('./events.js');
 const { answerTo, hooksOf } = require('./hooks.js');
 const { Running } = require('./running.js');
 const { ToolCalls } = require('./tools.js');
+const { environmentVariables } = require('./variables.js');
 
-const environmentVariables = () => ({ ...process.env });
+/** What a start may get of the host's environment: its own `env` replaces all of it. */
+const inherited = options => (options?.env === undefined ? environmentVariables() : undefined);
 
 /** `process.env` itself, which is no plain object in Node, becomes the copy that is meant. */
 const withPlainEnv = options =>
-  options?.env === process.env ? { ...options, env: environmentVariables() } : options;
+  options?.env === process.env ? { ...options, env: { ...process.env } } : options;
 
 const STARTS_A_COMMAND = 'run_command_bg';
 
@@ -100,7 +102,7 @@ class HostCore {
     const relay = new AbortRelay(signal);
     try {
       let answer = await this.#attempt(relay, id =>
-        this.#native.start(id, argv, withPlainEnv(options), environmentVariables(), relay.aborted),
+        this.#native.start(id, argv, withPlainEnv(options), inherited(options), relay.aborted),
       );
       while (answer.question !== undefined) {
         const reply = await this.#word(answer, hooks, relay);
@@ -132,9 +134,8 @@ class HostCore {
     const relay = new AbortRelay(signal);
     try {
       return await this.#environment.calls.call(id => {
-        const answer = this.#native.wait(id, taskId, options);
+        this.#native.wait(id, taskId, options);
         relay.means(() => this.#native.cancel(id));
-        return answer;
       });
     } finally {
       relay.release();
@@ -162,9 +163,8 @@ class HostCore {
   #attempt(relay, invoke) {
     return this.#environment.calls.call(
       id => {
-        const answer = invoke(id);
+        invoke(id);
         relay.means(() => this.#native.cancel(id));
-        return answer;
       },
       answer => {
         if (answer.question === undefined) this.#started(answer, relay);
@@ -173,15 +173,17 @@ class HostCore {
   }
 
   #started(handle, relay) {
-    this.#environment.listen(this.#hostId, event => this.#settled(event.status));
+    this.#environment.listen(this.#hostId, event => this.#settled(event));
     this.#running.add(handle.taskId, relay);
     relay.means(() => this.#native.abort(handle.taskId));
     this.#events.emit('onStarted', { ...handle });
   }
 
-  #settled(status) {
-    this.#running.remove(status.taskId);
-    this.#events.emit('onSettled', status);
+  #settled({ taskId, status: told }) {
+    const wanted = this.#events.isHeard('onSettled');
+    const status = told ?? unwrap(this.#native.settled(taskId, wanted));
+    this.#running.remove(taskId);
+    if (wanted && status !== null) this.#events.emit('onSettled', status);
   }
 }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import diagnostics from 'node:diagnostics_channel';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { openHost, refused, written } from '../helpers/host.mjs';
+import { eventually, openHost, refused, written } from '../helpers/host.mjs';
 
 const inShell = script => ['sh', '-c', script];
 
@@ -55,6 +56,25 @@ test('start answers before the command has finished, and its status can be polle
   assert.equal(running.stdout, undefined);
   await host.runCommand(inShell('touch go'), { cwd: root });
   assert.equal((await host.awaitBackgroundCommand(taskId)).exitCode, 0);
+});
+
+test('whoever listens is told the whole status, and being told is no look at the command', async t => {
+  const told = [];
+  const listener = status => told.push(status);
+  diagnostics.subscribe('argvault:settled', listener);
+  t.after(() => diagnostics.unsubscribe('argvault:settled', listener));
+  const heard = [];
+  const [subscribed, listening] = [{}, { onSettled: status => heard.push(status) }];
+  for (const options of [subscribed, listening]) {
+    const { host } = await openHost(t, { options });
+    const { taskId } = await host.startBackgroundCommand(inShell('echo out; exit 3'));
+    await eventually(() => told.some(status => status.taskId === taskId), 'the announcement');
+    assert.deepEqual(host.backgroundCommandCounts(), { running: 0, finished: 1 });
+    assert.deepEqual(told.at(-1), await host.awaitBackgroundCommand(taskId));
+    assert.equal(told.at(-1).exitCode, 3);
+  }
+  assert.equal(told.length, 2);
+  assert.deepEqual(heard, [told[1]]);
 });
 
 test('a wait that is over answers as it stands and leaves the command alone', async t => {

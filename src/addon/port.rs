@@ -6,25 +6,31 @@ use std::any::Any;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use napi::bindgen_prelude::{Buffer, Either3, FnArgs, Function};
+use crate::error::{Code, Error, WireError};
+use crate::host::CommandHost;
+use napi::bindgen_prelude::{Buffer, Either, FnArgs, Function};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Result, Status};
 use napi_derive::napi;
-use serde_json::Value as Json;
-
-use crate::error::{Code, Error, WireError};
-use crate::host::CommandHost;
 
 /// What a call comes to.
 pub(super) enum Reply {
-    /// Anything that JSON can say.
-    Json(Json),
+    /// Anything that JSON can say, written as text here: one string costs the event loop less than an object that is
+    /// built across N-API property by property.
+    Json(String),
     /// The same, with what is dropped once it is delivered.
-    Held(Json, Box<dyn Any + Send>),
+    Held(String, Box<dyn Any + Send>),
     /// Text, which may be long.
     Text(String),
     /// Bytes.
     Bytes(Vec<u8>),
+}
+
+impl Reply {
+    /// JavaScript's null.
+    pub(super) fn null() -> Self {
+        Self::Json("null".into())
+    }
 }
 
 /// One result or event.
@@ -34,8 +40,10 @@ pub struct Message {
     pub id: f64,
     /// Whether the value is a result or a wire error.
     pub ok: bool,
+    /// Whether `value` is the text of its JSON.
+    pub json: bool,
     /// The value.
-    pub value: Either3<Json, String, Buffer>,
+    pub value: Either<String, Buffer>,
 }
 
 type Deliver = ThreadsafeFunction<(), (), FnArgs<(Vec<Message>,)>, Status, false, true>;
@@ -95,17 +103,17 @@ impl Shared {
 }
 
 fn message(id: f64, result: std::result::Result<Reply, WireError>) -> Message {
-    let (ok, value) = match result {
-        Ok(Reply::Json(json)) => (true, Either3::A(json)),
-        Ok(Reply::Held(json, held)) => {
+    let (ok, json, value) = match result {
+        Ok(Reply::Json(text)) => (true, true, Either::A(text)),
+        Ok(Reply::Held(text, held)) => {
             drop(held);
-            (true, Either3::A(json))
+            (true, true, Either::A(text))
         }
-        Ok(Reply::Text(text)) => (true, Either3::B(text)),
-        Ok(Reply::Bytes(bytes)) => (true, Either3::C(bytes.into())),
-        Err(error) => (false, Either3::A(serde_json::to_value(error).unwrap_or_default())),
+        Ok(Reply::Text(text)) => (true, false, Either::A(text)),
+        Ok(Reply::Bytes(bytes)) => (true, false, Either::B(bytes.into())),
+        Err(error) => (false, true, Either::A(serde_json::to_string(&error).unwrap_or_default())),
     };
-    Message { id, ok, value }
+    Message { id, ok, json, value }
 }
 
 /// A call's promise to answer: exactly once, and also when the work that owed it is dropped or panics.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{oneshot, watch};
 
 use super::CommandHost;
+use super::ended::Ended;
 use super::registry::{EndHandle, EndOrder, Live};
 use super::start::{Prepared, Unstarted, Why};
 use crate::error::Error;
@@ -158,21 +159,22 @@ impl Course {
             // The vault couldn't take the outcome: it is kept here, for as long as the host lives.
             self.register(self.live());
         }
-        let announcement = self.told.take().map(|told| {
+        let ended = self.told.take().map(|told| {
             let Self { host, task, command, .. } = &self;
             let Settlement { outcome, stored } = &settlement;
-            let status = host.settled_status(task, command, outcome);
+            let status = host.options.has_on_settled.then(|| host.settled_status(task, command, outcome));
             // Before those who wait are told: what they do next finds it over, and looking at it clears the mark.
             host.registry.settled(task, command.session_id.as_deref(), *stored);
             host.note_settled(outcome.stdout_bytes + outcome.stderr_bytes);
-            (told, status)
+            let (task, command) = (*task, Arc::clone(command));
+            (told, Ended { task, status, command, outcome: Arc::clone(outcome) })
         });
         self.standing.send_replace(Standing::Settled(settlement));
-        let Some((told, status)) = announcement else { return };
+        let Some((told, ended)) = ended else { return };
         let host = self.host;
         tokio::spawn(async move {
             let _ = told.await; // an error says the same: the other end was dropped
-            host.listener.settled(status);
+            host.listener.settled(ended);
         });
     }
 
@@ -289,7 +291,7 @@ mod tests {
     struct Nobody;
 
     impl super::super::Listener for Nobody {
-        fn settled(&self, _: super::super::status::Status) {}
+        fn settled(&self, _: super::super::ended::Ended) {}
     }
 
     fn command(task: &TaskId) -> CommandFile {

@@ -7,6 +7,7 @@ mod bank;
 mod course;
 pub mod doctor;
 mod elsewhere;
+mod ended;
 pub mod error;
 mod follow;
 pub mod git;
@@ -29,6 +30,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio::sync::watch;
 
+pub use self::ended::Ended;
 pub use self::list::CommandList;
 pub use self::options::{HostOptions, Retention};
 pub use self::pages::{ArtifactPage, OutputPage};
@@ -42,7 +44,6 @@ use self::error::HostError;
 use self::follow::Followers;
 use self::questions::Questions;
 use self::registry::Registry;
-use self::status::Status;
 use self::upkeep::Upkeep;
 use crate::confinement;
 use crate::error::Error;
@@ -56,7 +57,7 @@ use crate::vault::watch::Watcher;
 /// Who is told what happens without having asked.
 pub trait Listener: Send + Sync + 'static {
     /// A command of this host is over.
-    fn settled(&self, status: Status);
+    fn settled(&self, ended: Ended);
 }
 
 /// Whether the one who asked has given up.

@@ -223,8 +223,8 @@ impl CommandHost {
             outcome = self.over(&id) => {
                 if let Some(outcome) = outcome? {
                     self.registry.seen(&id);
-                    // It may have had its turn meanwhile, and began then.
-                    let command = self.command_of(&id).unwrap_or(command);
+                    // One that waited for its turn began when it had it.
+                    let command = if command.queued { self.command_of(&id).unwrap_or(command) } else { command };
                     return Ok(self.settled_status(&id, &command, &outcome));
                 }
             }

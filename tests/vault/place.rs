@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use argvault::error::Error;
-use argvault::host::status::Status;
-use argvault::host::{Cancel, CommandHost, Listener, Reply};
+use argvault::host::{Cancel, CommandHost, Ended, Listener, Reply};
 use argvault::input::Value;
 use argvault::supervisor::launch::Supervisor;
 use serde_json::json;
@@ -22,7 +21,7 @@ pub(crate) struct Place {
 struct Nobody;
 
 impl Listener for Nobody {
-    fn settled(&self, _: Status) {}
+    fn settled(&self, _: Ended) {}
 }
 
 impl Place {
