@@ -710,7 +710,7 @@ export interface CommandBackend {
   setToolContext(context: { sessionId?: string }): void;
   /** Executes a registered tool. Never rejects: a refusal, also of an unknown name, is a {@link ToolRefusal}. */
   executeTool(name: string, params?: unknown, context?: ToolCallContext): Promise<ToolResult>;
-  /** Ends every command, then refuses starts with `ERR_DISPOSED`. */
+  /** Ends every command, refuses starts whose hook has not answered, and later ones, with `ERR_DISPOSED`. */
   dispose(): Promise<void>;
 }
 

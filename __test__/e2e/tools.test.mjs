@@ -226,9 +226,12 @@ test('one approval is asked once for equal calls, and starts one command that al
   let asked = 0;
   let decide;
   const events = [];
-  const approve = () => {
+  // The questions come in either order.
+  const approve = ({ sessionId }) => {
     asked += 1;
-    return new Promise(resolve => (decide = resolve));
+    return new Promise(resolve => {
+      if (sessionId === 'other') decide = resolve;
+    });
   };
   const listeners = { onStarted: () => events.push('started'), onRefused: () => events.push('refused') };
   const { host } = await openTools(t, { policy: { allowedCommands: [], approve }, options: listeners });
