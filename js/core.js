@@ -180,9 +180,9 @@ class HostCore {
   }
 
   #settled({ taskId, status: told }) {
+    this.#running.remove(taskId);
     const wanted = this.#events.isHeard('onSettled');
     const status = told ?? unwrap(this.#native.settled(taskId, wanted));
-    this.#running.remove(taskId);
     if (wanted && status !== null) this.#events.emit('onSettled', status);
   }
 }

@@ -6,12 +6,13 @@ use std::any::Any;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use crate::error::{Code, Error, WireError};
-use crate::host::CommandHost;
 use napi::bindgen_prelude::{Buffer, Either, FnArgs, Function};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Result, Status};
 use napi_derive::napi;
+
+use crate::error::{Code, Error, WireError};
+use crate::host::CommandHost;
 
 /// What a call comes to.
 pub(super) enum Reply {
