@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { runs } from '../examples.mjs';
 import { openPlace } from '../place.mjs';
 import { suite } from '../suite.mjs';
+import { openEndpoint } from './endpoint.mjs';
 
 if (process.env.ARGVAULT_TEST_NEUROLINK === '1') {
   const driver = await import('./driver.mjs');
@@ -64,6 +65,25 @@ if (process.env.ARGVAULT_TEST_NEUROLINK === '1') {
     assert.match((await call('run_command_bg', params)).error, /"sh" is not allowed/);
     assert.equal(source.calls.length, 1);
   });
+
+  for (const [what, params, expected] of [
+    ['a result', { argv: ['sh', '-c', 'exit 0'], cwd: null }, /"taskId"/],
+    ['a refusal', { argv: ['rm'] }, /Executable \\"rm\\" is not allowed/],
+  ]) {
+    test(`neurolink: its own loop tells a model of the tools, and gives it ${what}`, async t => {
+      const seen = await openEndpoint(t, 'run_command_bg', params);
+      const { neurolink, host, source } = await open(t);
+      const input = { text: 'go' };
+      await neurolink.generate({ input, provider: 'openai-compatible', model: 'm', maxSteps: 2 });
+      const told = new Map(seen[0].tools.map(tool => [tool.name, tool]));
+      for (const { name, description } of host.tools())
+        assert.equal(told.get(name)?.description, description);
+      const { output } = seen.at(-1).input.find(({ type }) => type === 'function_call_output');
+      assert.match(output, expected);
+      assert.equal(source.calls.length, 1);
+      assert.equal(source.calls[0].context.sessionId, undefined);
+    });
+  }
 
   test('neurolink: a refused policy registers no tool', async t => {
     const { NeuroLink } = await import('@juspay/neurolink');
