@@ -13,7 +13,7 @@ function libc() {
   const network = report.excludeNetwork;
   report.excludeNetwork = true;
   try {
-    const glibc = report.getReport().header.glibcVersionRuntime;
+    const glibc = report.getReport()?.header?.glibcVersionRuntime;
     return glibc === undefined ? { abi: 'musl', libc: 'musl' } : { abi: 'gnu', libc: `glibc ${glibc}` };
   } finally {
     report.excludeNetwork = network;
@@ -62,7 +62,8 @@ function recovery(expectedPackage) {
   }
   return (
     `Run \`npm install --include=optional argvault\` on this very platform, so that ${expectedPackage} comes with it; ` +
-    'where none is published, run `npm ci && npm run build` in a clone of argvault and install what `npm pack` makes there.'
+    'where none is published or it does not load, run `npm ci && npm run build` in a clone of argvault, and install what ' +
+    '`npm pack` makes there and in its npm/ folder.'
   );
 }
 

@@ -1,5 +1,6 @@
 // Everything that must hold before a change goes in. Every suite runs, whatever the one before said.
 import { spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { filesEndingWith, inRoot, install, root } from './project.mjs';
 
 const node = process.execPath;
@@ -26,11 +27,17 @@ const rustTests = hasNextest
   ? ['cargo', 'nextest', 'run', '--locked', '--no-default-features', '--no-fail-fast', '--no-tests=pass']
   : ['cargo', 'test', '--locked', '--no-default-features', '--no-fail-fast'];
 
+// A release is built for musl too, whose C library has other types. Tried where Rust has that target.
+const MUSL = `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-unknown-linux-musl`;
+const muslLibrary = spawnSync('rustc', ['--print', 'target-libdir', '--target', MUSL], { encoding: 'utf8' });
+const hasMusl = existsSync(muslLibrary.stdout?.trim() ?? '');
+
 const suites = [
   ['build', [node, 'scripts/build.mjs']],
   ['rust format', ['cargo', 'fmt', '--check']],
   ['rust lint, addon', clippy()],
   ['rust lint, core', clippy('--no-default-features')],
+  ...(hasMusl ? [['rust check, musl', ['cargo', 'check', '--locked', '--target', MUSL]]] : []),
   ['rust tests', rustTests],
   ['js format and lint', [node, inRoot('node_modules', '@biomejs', 'biome', 'bin', 'biome'), 'ci', '.']],
   ['types, node16', tsc('tsconfig.json')],

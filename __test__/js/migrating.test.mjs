@@ -32,6 +32,7 @@ function project(t) {
     exactOptionalPropertyTypes: true,
     skipLibCheck: true,
     target: 'es2022',
+    lib: ['es2022'],
     module: 'nodenext',
     outDir: 'out',
     rootDir: '.',

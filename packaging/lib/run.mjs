@@ -44,7 +44,7 @@ export async function run(cwd, command, args, env = {}) {
     CI: 'true',
   };
   try {
-    const options = { cwd, env: { ...own, ...env }, timeout: 100_000, killSignal: 'SIGKILL' };
+    const options = { cwd, env: { ...own, ...env }, timeout: 300_000, killSignal: 'SIGKILL' };
     return (await promisify(execFile)(command, args, options)).stdout;
   } catch (error) {
     throw new Error(`${command} ${args.join(' ')}: ${error.message}\n${error.stdout}\n${error.stderr}`);

@@ -19,11 +19,18 @@ pub enum Executable<'a> {
     Descriptor(BorrowedFd<'a>),
 }
 
+/// What `setrlimit(2)` calls a limit by: glibc has a type of its own for it, where musl takes the `int` of the manual.
+#[cfg(target_env = "musl")]
+pub type LimitName = c_int;
+/// What `setrlimit(2)` calls a limit by: glibc has a type of its own for it, where musl takes the `int` of the manual.
+#[cfg(not(target_env = "musl"))]
+pub type LimitName = libc::__rlimit_resource_t;
+
 /// One `setrlimit(2)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResourceLimit {
     /// `RLIMIT_…`.
-    pub resource: libc::__rlimit_resource_t,
+    pub resource: LimitName,
     /// Soft limit.
     pub soft: u64,
     /// Hard limit.
