@@ -508,7 +508,7 @@ export type ToolInputSchema = {
   properties: { [name: string]: { [keyword: string]: JsonValue } };
   required?: string[];
   additionalProperties: false;
-  [keyword: string]: JsonValue;
+  [keyword: string]: JsonValue | undefined;
 };
 
 /** MCP's hints about what a tool does to the world. */
@@ -623,7 +623,10 @@ export interface Support {
   reason?: string;
 }
 
-/** The whole surface of a host, so that an SDK can put a runner of its own behind the same calls. */
+/**
+ * The whole surface of a host, which {@link CommandHost} has and so does this module itself: an SDK puts a runner of its own
+ * behind the same calls, and chooses by {@link isSupported}.
+ */
 export interface CommandBackend {
   /** In force before the call returns; a refused policy changes nothing. Rejects with `ERR_BAD_POLICY`. */
   setBackgroundCommandPolicy(policy: BackgroundCommandPolicy): Promise<PolicyResult>;
@@ -674,11 +677,11 @@ export interface CommandBackend {
   registerBackgroundCommandTools(policy: BackgroundCommandPolicy): Promise<Tool[]>;
   /** The tools that are registered. */
   tools(): Tool[];
-  /** The session of tool calls and of starts that name none. Throws `ERR_BAD_OPTION`. */
   /** Registers a repository and the git tools, with `retrieve_context`; resolves to all registered tools. */
   registerGitTools(options: GitToolsOptions): Promise<Tool[]>;
   /** Runs one of git's reading commands on the registered repository, hardened as the tools are. For host code. */
   runGitCommand(args: readonly string[], sessionId?: string): Promise<GitToolResult>;
+  /** The session of tool calls and of starts that name none. Throws `ERR_BAD_OPTION`. */
   setToolContext(context: { sessionId?: string }): void;
   /** Executes a registered tool. Never rejects: a refusal, also of an unknown name, is a {@link ToolRefusal}. */
   executeTool(name: string, params?: unknown, context?: ToolCallContext): Promise<ToolResult>;

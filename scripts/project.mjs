@@ -38,12 +38,12 @@ function needs(command) {
   return 'Install it and try again.';
 }
 
-/** Installs the locked dependencies unless the last install is younger than the lock. */
-export function install() {
+/** Installs the locked dependencies of a folder unless its last install is younger than the lock. */
+export function install(folder = root) {
   // npm writes this file last.
-  const installed = modifiedAt(inRoot('node_modules', '.package-lock.json'));
-  if (installed >= modifiedAt(inRoot('package-lock.json'))) return;
-  run('npm', ['ci', '--no-audit', '--no-fund'], { stdio: ['ignore', 'inherit', 'inherit'] });
+  const installed = modifiedAt(path.join(folder, 'node_modules', '.package-lock.json'));
+  if (installed >= modifiedAt(path.join(folder, 'package-lock.json'))) return;
+  run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] });
 }
 
 export const builtAddons = () => readdirSync(root).filter(name => /^argvault\..*\.node$/.test(name));
@@ -55,7 +55,7 @@ export function isStale() {
   const built = [...addons, 'binding.js', 'argvault-warden'].map(name => modifiedAt(inRoot(name)));
   const sources = [
     ...filesBelow(inRoot('src')),
-    ...['Cargo.toml', 'Cargo.lock', 'build.rs'].map(f => inRoot(f)),
+    ...['Cargo.toml', 'Cargo.lock', 'build.rs', 'scripts/build.mjs'].map(f => inRoot(f)),
   ];
   return Math.min(...built) < Math.max(...sources.map(modifiedAt));
 }

@@ -52,6 +52,7 @@ const suites = [
     ],
     240,
   ],
+  ['package', [node, 'scripts/test-package.mjs']],
   ['runtimes, install', [node, 'runtimes/main.mjs', '--install']],
   ['runtimes', [node, 'runtimes/main.mjs'], 240],
 ];

@@ -1,4 +1,5 @@
 // Compiled, never run: what a strict ESM consumer may rely on.
+import * as argvault from 'argvault';
 import {
   type ArgvaultErrorCode,
   type BackgroundCommandStatus,
@@ -63,6 +64,10 @@ describe(status);
 holds<Equal<NonNullable<typeof status.confinement>['write'], 'enforced' | 'unavailable' | 'not-requested'>>();
 // @ts-expect-error a running command has no artifact yet
 status.stdout;
+
+declare const ownRunner: CommandBackend;
+const backend: CommandBackend = argvault.isSupported().ok ? argvault : ownRunner;
+await backend.dispose();
 
 const host: CommandBackend = new CommandHost({ keepAlive: false, onSettled: settled => describe(settled) });
 const unbounded = await host.awaitBackgroundCommand(taskId);
