@@ -55,7 +55,7 @@ export function isStale() {
   const built = [...addons, 'binding.js', 'argvault-warden'].map(name => modifiedAt(inRoot(name)));
   const sources = [
     ...filesBelow(inRoot('src')),
-    ...['Cargo.toml', 'Cargo.lock', 'build.rs'].map(f => inRoot(f)),
+    ...['Cargo.toml', 'Cargo.lock', 'build.rs', 'scripts/build.mjs'].map(f => inRoot(f)),
   ];
   return Math.min(...built) < Math.max(...sources.map(modifiedAt));
 }

@@ -59,7 +59,8 @@ const causeOf = taskId => {
 
 const host = new CommandHost({ vaultDir: `${vaultDir}-main` });
 try {
-  await host.setBackgroundCommandPolicy({ allowedExecutables: ['sh'], cwdRoot: root });
+  const policy = { allowedExecutables: ['sh'], cwdRoot: root, defaultTimeoutMs: 3_600_000 };
+  await host.setBackgroundCommandPolicy(policy);
   const talks = 'echo ready; read line; echo "heard $line"; exec sleep 600';
   const { taskId } = await host.startBackgroundCommand(['sh', '-c', talks], { input: 'nothing\n' });
   await written(host, taskId, 'heard nothing');
