@@ -1,8 +1,8 @@
 //! The course of one command, from its folder to its outcome, whoever carries it on.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{oneshot, watch};
@@ -10,6 +10,7 @@ use tokio::sync::{oneshot, watch};
 use super::CommandHost;
 use super::registry::{EndHandle, EndOrder, Live};
 use super::start::{Prepared, Unstarted, Why};
+use super::status::Status;
 use crate::error::Error;
 use crate::limits;
 use crate::os::clock::epoch_ms;
@@ -29,6 +30,8 @@ pub struct Course {
     task: TaskId,
     command: Arc<CommandFile>,
     standing: watch::Sender<Standing>,
+    /// Its status, once it is over.
+    settled: Arc<OnceLock<Status>>,
     /// Resolves when the one who started it has been told: nobody hears of the end before.
     told: oneshot::Receiver<()>,
     /// What it is to be ended with, asked while it had no keeper yet.
@@ -54,7 +57,7 @@ impl Course {
     ) -> Self {
         let standing = watch::Sender::new(Standing::Queued);
         let asked = Arc::new(watch::Sender::new(None));
-        Self { host, task, command, standing, told, asked }
+        Self { host, task, command, standing, settled: Arc::default(), told, asked }
     }
 
     /// Whose course it is.
@@ -64,7 +67,8 @@ impl Course {
 
     fn register(&self, end: EndHandle) {
         let standing = self.standing.subscribe();
-        let live = Live { command: Arc::clone(&self.command), since: Instant::now(), standing, end };
+        let (command, settled) = (Arc::clone(&self.command), Arc::clone(&self.settled));
+        let live = Live { command, since: Instant::now(), standing, settled, end };
         self.host.registry.insert(self.task, live);
     }
 
@@ -140,9 +144,10 @@ impl Course {
             // The vault couldn't take the outcome: it is kept here, for as long as the host lives.
             self.register(EndHandle::Queued(Arc::clone(&self.asked)));
         }
-        let Self { host, task, command, standing, told, .. } = self;
+        let Self { host, task, command, standing, settled, told, .. } = self;
         let stored = settlement.stored;
-        let status = host.settled_status(&task, &command, &settlement.outcome);
+        let status =
+            settled.get_or_init(|| host.settled_status(&task, &command, &settlement.outcome)).clone();
         let written = settlement.outcome.stdout_bytes + settlement.outcome.stderr_bytes;
         // Before those who wait are told: what they do next finds it over, and looking at it clears the mark.
         host.registry.settled(&task, command.session_id.as_deref(), stored);

@@ -205,7 +205,11 @@ impl CommandHost {
         mut cancel: Cancel,
     ) -> Result<Status, Error> {
         let id = known(task)?;
-        let command = self.command_of(&id)?;
+        let live = self.registry.get(&id);
+        let command = match &live {
+            Some(live) => Arc::clone(&live.command),
+            None => self.command_of(&id)?,
+        };
         let timed = async {
             match timeout {
                 Some(timeout) => tokio::time::sleep(timeout).await,
@@ -217,6 +221,9 @@ impl CommandHost {
             outcome = self.over(&id) => {
                 if let Some(outcome) = outcome? {
                     self.registry.seen(&id);
+                    if let Some(status) = live.and_then(|live| live.settled.get().cloned()) {
+                        return Ok(status);
+                    }
                     // It may have had its turn meanwhile, and began then.
                     let command = self.command_of(&id).unwrap_or(command);
                     return Ok(self.settled_status(&id, &command, &outcome));
