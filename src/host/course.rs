@@ -156,6 +156,9 @@ impl Course {
         tokio::spawn(async move {
             let _ = told.await; // an error says the same: the other end was dropped
             host.listener.settled(status);
+            // Those who wait are told before anything is made ahead.
+            tokio::task::yield_now().await;
+            host.prepare_next();
         });
     }
 

@@ -276,6 +276,7 @@ impl CommandHost {
         self.ended.send_replace(true);
         self.questions.clear();
         self.kill_all().await;
+        self.discard_next();
         self.followers.run_out();
     }
 
@@ -288,6 +289,7 @@ impl CommandHost {
         for (_, live) in self.registry.running() {
             live.end(SignalNumber::TERM, Cause::HostGone);
         }
+        self.discard_next();
     }
 }
 
