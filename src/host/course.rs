@@ -1,8 +1,8 @@
 //! The course of one command, from its folder to its outcome, whoever carries it on.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{oneshot, watch};
@@ -11,6 +11,7 @@ use super::CommandHost;
 use super::ended::Ended;
 use super::registry::{EndHandle, EndOrder, Live};
 use super::start::{Prepared, Unstarted, Why};
+use super::status::Status;
 use crate::error::Error;
 use crate::limits;
 use crate::os::clock::epoch_ms;
@@ -30,6 +31,8 @@ pub struct Course {
     task: TaskId,
     command: Arc<CommandFile>,
     standing: watch::Sender<Standing>,
+    /// Its status, once it is over and somebody has asked.
+    settled: Arc<OnceLock<Status>>,
     /// Resolves when the one who started it has been told: nobody hears of the end before. `None`: a quiet one.
     told: Option<oneshot::Receiver<()>>,
     /// What it is to be ended with, asked while it had no keeper yet.
@@ -60,7 +63,7 @@ impl Course {
     pub fn quiet(host: Arc<CommandHost>, task: TaskId, command: Arc<CommandFile>) -> Self {
         let standing = watch::Sender::new(Standing::Queued);
         let asked = Arc::new(watch::Sender::new(None));
-        Self { host, task, command, standing, told: None, asked }
+        Self { host, task, command, standing, settled: Arc::default(), told: None, asked }
     }
 
     /// Whose course it is.
@@ -75,7 +78,8 @@ impl Course {
 
     fn live_by(&self, end: EndHandle) -> Live {
         let standing = self.standing.subscribe();
-        Live { command: Arc::clone(&self.command), since: Instant::now(), standing, end }
+        let (command, settled) = (Arc::clone(&self.command), Arc::clone(&self.settled));
+        Live { command, since: Instant::now(), standing, settled, end }
     }
 
     fn register(&self, live: Live) {
@@ -160,9 +164,10 @@ impl Course {
             self.register(self.live());
         }
         let ended = self.told.take().map(|told| {
-            let Self { host, task, command, .. } = &self;
+            let Self { host, task, command, settled, .. } = &self;
             let Settlement { outcome, stored } = &settlement;
-            let status = host.options.has_on_settled.then(|| host.settled_status(task, command, outcome));
+            let status = || settled.get_or_init(|| host.settled_status(task, command, outcome)).clone();
+            let status = host.options.has_on_settled.then(status);
             // Before those who wait are told: what they do next finds it over, and looking at it clears the mark.
             host.registry.settled(task, command.session_id.as_deref(), *stored);
             host.note_settled(outcome.stdout_bytes + outcome.stderr_bytes);
@@ -175,6 +180,9 @@ impl Course {
         tokio::spawn(async move {
             let _ = told.await; // an error says the same: the other end was dropped
             host.listener.settled(ended);
+            // Those who wait are told before anything is made ahead.
+            tokio::task::yield_now().await;
+            host.prepare_next();
         });
     }
 

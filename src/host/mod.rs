@@ -217,6 +217,20 @@ impl CommandHost {
         Ok(self.storage.get_or_init(|| Storage { vault, audit }))
     }
 
+    /// Makes ahead what the next start needs of the vault.
+    fn prepare_next(&self) {
+        if let Some(storage) = self.storage.get().filter(|_| !self.disposed.load(Ordering::Acquire)) {
+            storage.vault.prepare_next();
+        }
+    }
+
+    /// Takes back what was made ahead.
+    fn discard_next(&self) {
+        if let Some(storage) = self.storage.get() {
+            storage.vault.discard_next();
+        }
+    }
+
     fn vault(&self) -> Result<&Vault, Error> {
         Ok(&self.storage()?.vault)
     }

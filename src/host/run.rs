@@ -211,7 +211,11 @@ impl CommandHost {
         mut cancel: Cancel,
     ) -> Result<Status, Error> {
         let id = known(task)?;
-        let command = self.command_of(&id)?;
+        let live = self.registry.get(&id);
+        let command = match &live {
+            Some(live) => Arc::clone(&live.command),
+            None => self.command_of(&id)?,
+        };
         let timed = async {
             match timeout {
                 Some(timeout) => tokio::time::sleep(timeout).await,
@@ -225,7 +229,8 @@ impl CommandHost {
                     self.registry.seen(&id);
                     // One that waited for its turn began when it had it.
                     let command = if command.queued { self.command_of(&id).unwrap_or(command) } else { command };
-                    return Ok(self.settled_status(&id, &command, &outcome));
+                    let status = || self.settled_status(&id, &command, &outcome);
+                    return Ok(live.map_or_else(status, |live| live.settled.get_or_init(status).clone()));
                 }
             }
             () = timed => {}
@@ -280,6 +285,7 @@ impl CommandHost {
     pub async fn dispose(&self) {
         self.close();
         self.kill_all().await;
+        self.discard_next();
         self.followers.run_out();
     }
 
@@ -290,6 +296,7 @@ impl CommandHost {
         for (_, live) in self.registry.running() {
             live.end(SignalNumber::TERM, Cause::HostGone);
         }
+        self.discard_next();
     }
 }
 

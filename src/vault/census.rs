@@ -13,6 +13,14 @@ use super::store::{Vault, existing, is_locked, is_own, read_error};
 use crate::limits;
 use crate::os::clock::epoch_ms;
 
+/// What the name of a folder begins with while it is being removed.
+pub(super) const TRASH: &str = ".trash-";
+
+/// The name under which the folder of a task is removed.
+pub(super) fn trash_of(task: &TaskId) -> String {
+    format!("{TRASH}{task}")
+}
+
 /// One task or banked artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {

@@ -9,16 +9,13 @@ use std::time::{Duration, Instant};
 use nix::fcntl::renameat;
 
 use super::bank::BANKING;
-use super::census::{self, Census, Entry};
+use super::census::{self, Census, Entry, TRASH};
 use super::error::VaultError;
 use super::id::TaskId;
 use super::store::Vault;
 use super::sweep;
 use crate::limits;
 use crate::os::clock::epoch_ms;
-
-/// What the name of a folder begins with while it is being removed.
-const TRASH: &str = ".trash-";
 
 /// What may be removed. With neither bound nothing is but what a crash left.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -67,7 +64,7 @@ impl Vault {
 
     /// `false` when another process was faster, or it can't be done.
     fn remove(&self, id: &TaskId) -> bool {
-        let trash = format!("{TRASH}{id}");
+        let trash = census::trash_of(id);
         if renameat(&self.dir, id.as_str(), &self.dir, trash.as_str()).is_err() {
             return false;
         }

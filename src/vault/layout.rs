@@ -83,11 +83,17 @@ pub fn is_marked_started(pending: &File) -> io::Result<bool> {
 }
 
 /// Writes the outcome into the reserved blocks and gives it its name, which no reader has seen before: the new
-/// name appears with the whole content or not at all.
+/// name appears with the whole content or not at all. Reserved blocks that it doesn't fill stay its own: giving them
+/// back takes longer than all the rest of a settling where the file system tells the disk of free blocks at once
+/// (`discard` in `ext4(5)`).
 pub fn store_outcome(folder: &impl AsFd, pending: &File, outcome: &Outcome, sync: bool) -> io::Result<()> {
     let bytes = serde_json::to_vec(outcome)?;
     pending.write_all_at(&bytes, 0)?;
-    pending.set_len(bytes.len() as u64)?;
+    let length = bytes.len() as u64;
+    // Longer only after a writer that was killed in the middle of a longer one.
+    if pending.metadata()?.len() != length {
+        pending.set_len(length)?;
+    }
     if sync {
         pending.sync_all()?;
         sync_existing(folder, COMMAND)?;
@@ -170,5 +176,27 @@ mod tests {
         let text = std::fs::read(dir.path().join(RECORD)).unwrap();
         assert_eq!(serde_json::from_slice::<Outcome>(&text).unwrap(), outcome);
         assert!(!dir.path().join(PENDING).exists());
+    }
+
+    #[test]
+    fn what_a_longer_text_left_is_no_part_of_the_outcome_and_the_reserve_stays() {
+        use std::os::unix::fs::MetadataExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let folder = File::open(dir.path()).unwrap();
+        let pending = File::create_new(dir.path().join(PENDING)).unwrap();
+        crate::os::file::reserve(&pending, crate::limits::RECORD_RESERVED_BYTES).unwrap();
+        let reserved = pending.metadata().unwrap().blocks();
+        pending.write_all_at(&[b'x'; 2000], 0).unwrap();
+        let outcome = Outcome::bare(Cause::Kill, "was killed with SIGTERM");
+        store_outcome(&folder, &pending, &outcome, false).unwrap();
+        assert_eq!(stored_outcome(&folder), Some(outcome));
+
+        let other = tempfile::tempdir().unwrap();
+        let folder = File::open(other.path()).unwrap();
+        let pending = File::create_new(other.path().join(PENDING)).unwrap();
+        crate::os::file::reserve(&pending, crate::limits::RECORD_RESERVED_BYTES).unwrap();
+        mark_started(&pending).unwrap();
+        store_outcome(&folder, &pending, &Outcome::bare(Cause::Kill, "x"), false).unwrap();
+        assert!(pending.metadata().unwrap().blocks() >= reserved);
     }
 }

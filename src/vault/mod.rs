@@ -8,6 +8,7 @@ pub mod error;
 pub mod follow;
 pub mod id;
 pub mod layout;
+mod next;
 pub mod record;
 pub mod store;
 pub mod sweep;

@@ -79,6 +79,8 @@ impl Rounds {
 
 struct Keeper {
     peers: Peers,
+    /// When other hosts are let in; `None` once they are.
+    listen_at: Option<Instant>,
     folder: OwnedFd,
     pending: std::fs::File,
     sync: bool,
@@ -140,8 +142,10 @@ impl Keeper {
             kill_grace: Duration::from_millis(kill_grace_ms),
             stray_grace: Duration::from_millis(stray_grace_ms),
         };
+        let listen_at = Some(started + Duration::from_millis(limits::KEEPER_LISTENS_AFTER_MS));
         Self {
             peers,
+            listen_at,
             folder: post.folder,
             pending: post.pending,
             sync: post.sync,
@@ -166,8 +170,6 @@ impl Keeper {
     }
 
     fn run(mut self) {
-        self.peers.tell_host(&Report::Started);
-        self.peers.listen(self.folder.as_fd());
         if self.notes.changed.is_some() {
             self.end(Cause::Kill, SignalNumber::KILL);
         }
@@ -189,8 +191,9 @@ impl Keeper {
 
     /// Waits for the next thing to happen and takes in what came through descriptors.
     fn wait(&mut self) {
+        let round = self.rounds.as_ref().map(|rounds| rounds.next);
         let until =
-            self.rounds.as_ref().map_or(self.life.next_deadline(), |r| r.next.min(self.life.next_deadline()));
+            [round, self.listen_at].into_iter().flatten().fold(self.life.next_deadline(), Instant::min);
         let ready = ready(
             [Some(self.child_signals.as_fd()), self.capture.pipe(0), self.capture.pipe(1)]
                 .into_iter()
@@ -221,6 +224,10 @@ impl Keeper {
         }
         if *knock {
             self.peers.accept();
+        }
+        if self.listen_at.is_some_and(|at| at <= Instant::now()) {
+            self.listen_at = None;
+            self.peers.listen(self.folder.as_fd());
         }
     }
 

@@ -49,11 +49,11 @@ impl Place {
         self.vault.join(task)
     }
 
-    /// Names in the vault's directory that are no audit files.
+    /// Names in the vault's directory that are no audit files, nor the folder that is made ahead of the next task.
     pub fn names(&self) -> Vec<String> {
         let names = std::fs::read_dir(&self.vault).unwrap();
         let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        names.filter(|name| !name.starts_with("audit")).collect()
+        names.filter(|name| !name.starts_with("audit") && name != NEXT).collect()
     }
 }
 
@@ -93,6 +93,9 @@ pub(crate) fn value(json: serde_json::Value) -> Value {
         }
     }
 }
+
+/// The folder that is made ahead.
+pub(crate) const NEXT: &str = ".next";
 
 /// Starts a shell script and brings back the task's id.
 pub(crate) async fn start(host: &Arc<CommandHost>, script: &str) -> Result<String, Error> {
