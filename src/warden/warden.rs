@@ -219,7 +219,7 @@ impl Warden {
         let delegation = self.delegation.take();
         let kept = [socket.as_raw_fd(), folder.as_raw_fd(), pending.as_raw_fd()];
         let defaults = self.defaults;
-        end_with(settle_in(&kept, delegation.as_ref()).map(|child_signals| {
+        end_with(&settle_in(&kept, delegation.as_ref()).map(|child_signals| {
             keeper::serve(Post { socket, folder, pending, sync, child_signals, delegation, defaults });
         }))
     }
@@ -245,7 +245,7 @@ impl Warden {
     fn become_spare(&mut self, warden: UnixStream) -> ! {
         let delegation = self.delegation.take();
         let defaults = self.defaults;
-        end_with(settle_in(&[warden.as_raw_fd()], delegation.as_ref()).and_then(|child_signals| {
+        end_with(&settle_in(&[warden.as_raw_fd()], delegation.as_ref()).and_then(|child_signals| {
             spare::rehearse()?;
             let Some((launch, descriptors)) = spare::wait(&warden)? else { return Ok(()) };
             drop(warden);
@@ -331,7 +331,7 @@ impl Warden {
             Ok(Forked::Child) => {
                 let kept = [keeper.socket.as_raw_fd(), keeper.folder.as_raw_fd(), keeper.pending.as_raw_fd()];
                 let delegation = self.delegation.as_ref();
-                end_with(settle_in(&kept, delegation).map(|_| lost::finish(keeper, delegation)))
+                end_with(&settle_in(&kept, delegation).map(|_| lost::finish(keeper, delegation)))
             }
             Err(_) => lost::record(keeper, Vec::new(), self.delegation.as_ref()),
         }
@@ -347,7 +347,7 @@ fn settle_in(kept: &[RawFd], delegation: Option<&Delegation>) -> std::io::Result
 }
 
 /// Ends this process. Nothing of the warden's is dropped on the way out: its descriptors are closed already, by number.
-fn end_with(served: std::io::Result<()>) -> ! {
+fn end_with(served: &std::io::Result<()>) -> ! {
     std::process::exit(i32::from(served.is_err()))
 }
 
