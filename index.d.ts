@@ -31,6 +31,7 @@ export type ArgvaultErrorCode =
   | 'ERR_BUDGET'
   | 'ERR_ABORTED'
   | 'ERR_UNKNOWN_TASK'
+  | 'ERR_UNKNOWN_ARTIFACT'
   | 'ERR_UNKNOWN_TOOL'
   | 'ERR_BAD_PATTERN'
   | 'ERR_ARTIFACT_TOO_LARGE'
@@ -95,7 +96,26 @@ export interface ApprovalRequest {
   readonly envNames: readonly string[];
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
+  /** What the kernel would hold it to; absent without `confinement`. */
+  readonly confinement?: ApprovalConfinement;
+  readonly label: string;
   readonly sessionId?: string;
+}
+
+/** A confinement with every name and path resolved. What is left out is not restricted. */
+export interface ApprovalConfinement {
+  readonly level: 'required' | 'best-effort';
+  /** The files that the tree may execute, with their interpreters and loaders, and directories of such. */
+  readonly execute?: readonly string[];
+  /** Readable beside the system's own files. */
+  readonly read?: readonly string[];
+  /** Writable beside the temporary directory. */
+  readonly write?: readonly string[];
+  readonly network: 'none' | 'host' | { readonly connectTcp: readonly number[] };
+  readonly signals?: 'own-tree';
+  readonly keepTmp: boolean;
+  /** What of it this kernel enforces. */
+  readonly enforced: Readonly<Omit<ConfinementStatus, 'level' | 'executables'>>;
 }
 
 /**
@@ -508,7 +528,7 @@ export type ToolInputSchema = {
   properties: { [name: string]: { [keyword: string]: JsonValue } };
   required?: string[];
   additionalProperties: false;
-  [keyword: string]: JsonValue;
+  [keyword: string]: JsonValue | undefined;
 };
 
 /** MCP's hints about what a tool does to the world. */
@@ -628,7 +648,10 @@ export interface Support {
   reason?: string;
 }
 
-/** The whole surface of a host, so that an SDK can put a runner of its own behind the same calls. */
+/**
+ * The whole surface of a host, which {@link CommandHost} has and so does this module itself: an SDK puts a runner of its own
+ * behind the same calls, and chooses by {@link isSupported}.
+ */
 export interface CommandBackend {
   /** In force before the call returns; a refused policy changes nothing. Rejects with `ERR_BAD_POLICY`. */
   setBackgroundCommandPolicy(policy: BackgroundCommandPolicy): Promise<PolicyResult>;
@@ -679,15 +702,15 @@ export interface CommandBackend {
   registerBackgroundCommandTools(policy: BackgroundCommandPolicy): Promise<Tool[]>;
   /** The tools that are registered. */
   tools(): Tool[];
-  /** The session of tool calls and of starts that name none. Throws `ERR_BAD_OPTION`. */
   /** Registers a repository and the git tools, with `retrieve_context`; resolves to all registered tools. */
   registerGitTools(options: GitToolsOptions): Promise<Tool[]>;
   /** Runs one of git's reading commands on the registered repository, hardened as the tools are. For host code. */
   runGitCommand(args: readonly string[], sessionId?: string): Promise<GitToolResult>;
+  /** The session of tool calls and of starts that name none. Throws `ERR_BAD_OPTION`. */
   setToolContext(context: { sessionId?: string }): void;
   /** Executes a registered tool. Never rejects: a refusal, also of an unknown name, is a {@link ToolRefusal}. */
   executeTool(name: string, params?: unknown, context?: ToolCallContext): Promise<ToolResult>;
-  /** Ends every command, then refuses starts with `ERR_DISPOSED`. */
+  /** Ends every command, refuses starts whose hook has not answered, and later ones, with `ERR_DISPOSED`. */
   dispose(): Promise<void>;
 }
 

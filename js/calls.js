@@ -14,7 +14,7 @@ class Calls {
 
   /**
    * @param {import('./hold.js').LoopHold} hold
-   * @param {(event: { host: number, type: string, status: object }) => void} onEvent
+   * @param {(event: { host: number, type: string, taskId: string, status?: object }) => void} onEvent
    */
   constructor(hold, onEvent) {
     this.#hold = hold;
@@ -22,7 +22,7 @@ class Calls {
   }
 
   /**
-   * @param {(id: number) => { ok?: unknown, error?: object }} invoke makes the native call; may fail at once
+   * @param {(id: number) => void} invoke makes the native call; may fail at once
    * @param {(value: unknown) => void} [onValue] sees the value before any later event of the same batch does,
    *   which a promise's reaction would not
    */
@@ -33,8 +33,7 @@ class Calls {
       this.#hold.take();
       this.#pending.set(id, { resolve, reject, onValue });
       try {
-        const answer = invoke(id);
-        if (answer?.error !== undefined) this.#settle({ id, ok: false, value: answer.error });
+        invoke(id);
       } catch (error) {
         this.#forget(id);
         reject(error);
@@ -44,13 +43,14 @@ class Calls {
 
   /** What the native port calls with everything that has become known since the last turn. */
   deliver = batch => {
-    for (const message of batch) {
-      if (message.id === 0) this.#onEvent(message.value);
-      else this.#settle(message);
+    for (const { id, ok, json, value } of batch) {
+      const read = json ? JSON.parse(value) : value;
+      if (id === 0) this.#onEvent(read);
+      else this.#settle(id, ok, read);
     }
   };
 
-  #settle({ id, ok, value }) {
+  #settle(id, ok, value) {
     const call = this.#forget(id);
     if (call === undefined) return;
     if (!ok) {

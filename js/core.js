@@ -6,8 +6,14 @@ const { Events } = require('./events.js');
 const { answerTo, hooksOf } = require('./hooks.js');
 const { Running } = require('./running.js');
 const { ToolCalls } = require('./tools.js');
+const { environmentVariables } = require('./variables.js');
 
-const environmentVariables = () => ({ ...process.env });
+/** What a start may get of the host's environment: its own `env` replaces all of it. */
+const inherited = options => (options?.env === undefined ? environmentVariables() : undefined);
+
+/** `process.env` itself, which is no plain object in Node, becomes the copy that is meant. */
+const withPlainEnv = options =>
+  options?.env === process.env ? { ...options, env: { ...process.env } } : options;
 
 const STARTS_A_COMMAND = 'run_command_bg';
 
@@ -20,6 +26,9 @@ class HostCore {
   #events;
   #running;
   #tools;
+  /** The calls whose hook is being asked. */
+  #asking = new Set();
+  #disposed = false;
 
   /** @param {import('./environment.js').Environment} environment */
   constructor(environment, options) {
@@ -71,7 +80,9 @@ class HostCore {
 
   dispose() {
     const disposed = this.call('dispose');
+    this.#disposed = true;
     this.#tools.close();
+    for (const relay of this.#asking) relay.fire();
     return disposed;
   }
 
@@ -91,10 +102,10 @@ class HostCore {
     const relay = new AbortRelay(signal);
     try {
       let answer = await this.#attempt(relay, id =>
-        this.#native.start(id, argv, options, environmentVariables(), relay.aborted),
+        this.#native.start(id, argv, withPlainEnv(options), inherited(options), relay.aborted),
       );
       while (answer.question !== undefined) {
-        const reply = await answerTo(answer, hooks, relay);
+        const reply = await this.#word(answer, hooks, relay);
         const { ticket } = answer;
         answer = await this.#attempt(relay, id => this.#native.answer(id, ticket, reply));
       }
@@ -106,15 +117,25 @@ class HostCore {
     }
   }
 
+  /** The hook's word. None is waited for once the host is disposed of: the native side then says so. */
+  async #word(question, hooks, relay) {
+    if (this.#disposed) return { aborted: true };
+    this.#asking.add(relay);
+    try {
+      return await answerTo(question, hooks, relay);
+    } finally {
+      this.#asking.delete(relay);
+    }
+  }
+
   /** Waits for a command; an abort ends the wait and leaves the command alone. */
   async wait(taskId, givenOptions) {
     const { options, signal } = takeSignal(givenOptions);
     const relay = new AbortRelay(signal);
     try {
       return await this.#environment.calls.call(id => {
-        const answer = this.#native.wait(id, taskId, options);
+        this.#native.wait(id, taskId, options);
         relay.means(() => this.#native.cancel(id));
-        return answer;
       });
     } finally {
       relay.release();
@@ -142,9 +163,8 @@ class HostCore {
   #attempt(relay, invoke) {
     return this.#environment.calls.call(
       id => {
-        const answer = invoke(id);
+        invoke(id);
         relay.means(() => this.#native.cancel(id));
-        return answer;
       },
       answer => {
         if (answer.question === undefined) this.#started(answer, relay);
@@ -153,15 +173,17 @@ class HostCore {
   }
 
   #started(handle, relay) {
-    this.#environment.listen(this.#hostId, event => this.#settled(event.status));
+    this.#environment.listen(this.#hostId, event => this.#settled(event));
     this.#running.add(handle.taskId, relay);
     relay.means(() => this.#native.abort(handle.taskId));
     this.#events.emit('onStarted', { ...handle });
   }
 
-  #settled(status) {
-    this.#running.remove(status.taskId);
-    this.#events.emit('onSettled', status);
+  #settled({ taskId, status: told }) {
+    this.#running.remove(taskId);
+    const wanted = this.#events.isHeard('onSettled');
+    const status = told ?? unwrap(this.#native.settled(taskId, wanted));
+    if (wanted && status !== null) this.#events.emit('onSettled', status);
   }
 }
 

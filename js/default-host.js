@@ -1,6 +1,5 @@
 'use strict';
 
-const { HostCore } = require('./core.js');
 const { ArgvaultError } = require('./errors.js');
 const { Surface } = require('./surface.js');
 
@@ -64,6 +63,8 @@ class DefaultHost extends Surface {
   }
 
   #create(options) {
+    // Loaded by the first host and not by the import.
+    const { HostCore } = require('./core.js');
     return new HostCore(this.#environment, withVault(options));
   }
 

@@ -1,8 +1,9 @@
 'use strict';
 
 const { Calls } = require('./calls.js');
-const { unwrap } = require('./errors.js');
+const { ArgvaultError, unwrap } = require('./errors.js');
 const { LoopHold } = require('./hold.js');
+const { environmentVariables } = require('./variables.js');
 
 /** What the hosts of one JavaScript environment share: the addon, the port through which it answers, the calls. */
 class Environment {
@@ -29,12 +30,13 @@ class Environment {
 
   /** @returns {{ hostId: number, native: object }} a native host, or throws why there can be none */
   createHost(options) {
-    const binding = unwrap(this.loaded);
+    const { ok: binding, error } = this.loaded;
+    if (error !== undefined) throw new ArgvaultError(error);
     this.#port ??= new binding.Port(this.calls.deliver);
     this.#lastHostId += 1;
     const hostId = this.#lastHostId;
     unwrap(binding.checkHostOptions(options));
-    return { hostId, native: new binding.Host(this.#port, hostId, options, { ...process.env }) };
+    return { hostId, native: new binding.Host(this.#port, hostId, options, environmentVariables()) };
   }
 
   listen(hostId, sink) {
@@ -48,7 +50,7 @@ class Environment {
   isSupported() {
     const { ok: binding, error } = this.loaded;
     if (error !== undefined) return { ok: false, code: error.code, reason: error.message };
-    return binding.isSupported();
+    return unwrap(binding.isSupported());
   }
 }
 

@@ -12,6 +12,11 @@ class ArgvaultError extends Error {
     this.hint = hint;
     this.details = details;
   }
+
+  /** By the brand here too: a module registry that was reset has made another class of this name. */
+  static [Symbol.hasInstance](value) {
+    return isArgvaultError(value);
+  }
 }
 
 Object.defineProperties(ArgvaultError.prototype, {
@@ -23,10 +28,20 @@ function isArgvaultError(value) {
   return typeof value === 'object' && value !== null && value[BRAND] === true;
 }
 
-/** The value of a tagged answer of the native side; throws what it says went wrong. */
-function unwrap(answer) {
-  if (answer.error !== undefined) throw new ArgvaultError(answer.error);
-  return answer.ok;
+/**
+ * The value of an answer of the native side; throws what it says went wrong.
+ * @param {{ ok: boolean, json: string }} answer
+ */
+function unwrap({ ok, json }) {
+  const value = JSON.parse(json);
+  if (!ok) throw new ArgvaultError(value);
+  return value;
 }
 
-module.exports = { ArgvaultError, isArgvaultError, unwrap };
+/** What a model gets when a call could not even reach the native side, which words its own refusals. */
+function inBand(error) {
+  const message = error instanceof Error ? error.message : String(error);
+  return { isError: true, error: message, code: isArgvaultError(error) ? error.code : 'ERR_INTERNAL' };
+}
+
+module.exports = { ArgvaultError, inBand, isArgvaultError, unwrap };

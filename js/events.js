@@ -26,6 +26,11 @@ class Events {
     this.#listeners = Object.fromEntries(Object.keys(channels).map(name => [name, own(name)]));
   }
 
+  /** Whether anybody is told right now: what takes work to put together is left alone where nobody is. */
+  isHeard(name) {
+    return this.#listeners[name] !== undefined || channels[name].hasSubscribers;
+  }
+
   emit(name, message) {
     this.#tell(name, message);
     if (channels[name].hasSubscribers) channels[name].publish(message);

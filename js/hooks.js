@@ -9,9 +9,14 @@ function hooksOf(policy) {
   return { policy, approve: own('approve'), allowlist: own('allowlist') };
 }
 
+function frozen(value) {
+  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(frozen);
+  return value;
+}
+
 function ask(hooks, { question, request }) {
   return question === 'approve'
-    ? hooks.approve.call(hooks.policy, request)
+    ? hooks.approve.call(hooks.policy, frozen(request))
     : hooks.allowlist.call(hooks.policy, [...request.argv], request.cwd);
 }
 

@@ -1,8 +1,10 @@
 'use strict';
 
-const { HostCore } = require('./core.js');
 const { ArgvaultError } = require('./errors.js');
 const { Surface } = require('./surface.js');
+
+// Loaded by the first host and not by the import.
+const coreOf = (environment, options) => new (require('./core.js').HostCore)(environment, options);
 
 /**
  * Makes the public class for one JavaScript environment.
@@ -15,7 +17,7 @@ function commandHostClass(environment) {
     constructor(options) {
       // Where the addon can't load, making a host works and each call says why it can't.
       const unavailable = environment.loaded.error;
-      const core = unavailable === undefined ? new HostCore(environment, options) : undefined;
+      const core = unavailable === undefined ? coreOf(environment, options) : undefined;
       super(() => {
         if (core === undefined) throw new ArgvaultError(unavailable);
         return core;

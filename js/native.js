@@ -1,45 +1,90 @@
 'use strict';
 
+const fs = require('node:fs');
 const path = require('node:path');
+
+const ROOT = path.join(__dirname, '..');
 
 /** Which C library this Node runs on; only asked once loading has failed, since the report is slow. */
 function libc() {
-  if (process.platform !== 'linux') return null;
+  // Deno has no report.
+  if (typeof process.report?.getReport !== 'function') return { abi: 'gnu', libc: 'unknown libc' };
   const { report } = process;
   const network = report.excludeNetwork;
   report.excludeNetwork = true;
   try {
-    return report.getReport().header.glibcVersionRuntime === undefined ? 'musl' : 'glibc';
+    const glibc = report.getReport()?.header?.glibcVersionRuntime;
+    return glibc === undefined ? { abi: 'musl', libc: 'musl' } : { abi: 'gnu', libc: `glibc ${glibc}` };
   } finally {
     report.excludeNetwork = network;
   }
 }
 
-/** The one refusal that Rust can't word: the addon itself is not there. */
-function notLoaded(cause) {
-  const root = path.join(__dirname, '..');
-  const { platform, arch } = process;
-  const lib = libc();
-  const reason = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
-  if (platform !== 'linux') {
-    const hint = 'Run it on Linux, kernel 5.9 or later; isSupported() tells before a start.';
-    return {
-      code: 'ERR_PLATFORM',
-      message: `argvault runs on Linux only, and this is ${platform} ${arch}. ${hint}`,
-      hint,
-      details: { platform, arch, libc: lib, expectedFile: null, reason },
-    };
+const refusal = (message, hint, details) => ({
+  code: 'ERR_PLATFORM',
+  message: `${message} ${hint}`,
+  hint,
+  details,
+});
+
+function otherSystem({ platform, arch }) {
+  const hint = 'Run it on Linux, kernel 5.9 or later; isSupported() tells before a start.';
+  const details = { platform, arch, libc: null, expectedFile: null, expectedPackage: null };
+  return refusal(`argvault runs on Linux only, and this is ${platform} ${arch}.`, hint, details);
+}
+
+/** The file of the candidate that is there, if one is. */
+function present(candidates) {
+  for (const candidate of candidates) {
+    try {
+      return require.resolve(candidate);
+    } catch {
+      // Not this one.
+    }
   }
-  const expectedFile = path.join(root, `argvault.linux-${arch}-${lib === 'musl' ? 'musl' : 'gnu'}.node`);
-  const hint = `Run \`npm run build\` in ${root} (it needs stable Rust) on this very platform.`;
-  return {
-    code: 'ERR_PLATFORM',
-    message:
-      `argvault's native addon could not be loaded on ${platform} ${arch} (${lib}): ` +
-      `expected ${expectedFile} (${reason}). ${hint}`,
-    hint,
-    details: { platform, arch, libc: lib, expectedFile, reason },
-  };
+  return undefined;
+}
+
+/** Why `file` can't be loaded: the generated loader says "npm has a bug" whatever happened. */
+function whyNot(file, cause) {
+  try {
+    require(file);
+  } catch (error) {
+    return error.message;
+  }
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+/** What to do, which differs between a clone of the sources and an installed package. */
+function recovery(expectedPackage) {
+  if (fs.existsSync(path.join(ROOT, 'Cargo.toml'))) {
+    return `Run \`npm run build\` in ${ROOT} on this very platform; it needs stable Rust and a C linker.`;
+  }
+  return (
+    `Run \`npm install --include=optional argvault\` on this very platform, so that ${expectedPackage} comes with it; ` +
+    'where none is published or it does not load, run `npm ci && npm run build` in a clone of argvault, and install what ' +
+    '`npm pack` makes there and in its npm/ folder.'
+  );
+}
+
+/** The one refusal that Rust can't word: the addon itself is not there, or not for this system. */
+function notLoaded(cause) {
+  const { platform, arch } = process;
+  const { abi, libc: lib } = libc();
+  const name = `${platform}-${arch}-${abi}`;
+  const expectedFile = path.join(ROOT, `argvault.${name}.node`);
+  const expectedPackage = `argvault-${name}`;
+  const found = present([expectedFile, expectedPackage]);
+  const reason = found === undefined ? 'not found' : whyNot(found, cause).split('\n', 1)[0];
+  const what =
+    found === undefined
+      ? `was not found: neither the package ${expectedPackage} nor ${expectedFile} is there`
+      : `could not be loaded from ${found}: ${reason}`;
+  return refusal(
+    `argvault's native addon for ${platform} ${arch} (${lib}) ${what}.`,
+    recovery(expectedPackage),
+    { platform, arch, libc: lib, expectedFile, expectedPackage, found: found ?? null, reason },
+  );
 }
 
 /**
@@ -47,6 +92,7 @@ function notLoaded(cause) {
  * @param {() => object} [requireBinding]
  */
 function loadNative(requireBinding = () => require('../binding.js')) {
+  if (process.platform !== 'linux') return { error: otherSystem(process) };
   try {
     return { ok: requireBinding() };
   } catch (cause) {

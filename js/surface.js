@@ -1,7 +1,7 @@
 'use strict';
 
+const { inBand } = require('./errors.js');
 const { asyncDispose, lineSource, OutputIterator } = require('./follow.js');
-const { inBand } = require('./tools.js');
 
 /**
  * The calls of a host, each said once for `CommandHost` and for the module's own functions. A subclass says which

@@ -1,16 +1,9 @@
 'use strict';
 
 const { AbortRelay, takeSignal } = require('./abort.js');
-const { ArgvaultError, isArgvaultError, unwrap } = require('./errors.js');
+const { ArgvaultError, unwrap } = require('./errors.js');
 const { answerTo } = require('./hooks.js');
-
-const environmentVariables = () => ({ ...process.env });
-
-/** What a model gets when a call could not even reach the native side, which words its own refusals. */
-function inBand(error) {
-  const message = error instanceof Error ? error.message : String(error);
-  return { isError: true, error: message, code: isArgvaultError(error) ? error.code : 'ERR_INTERNAL' };
-}
+const { environmentVariables } = require('./variables.js');
 
 /** The tools of one native host, with what only JavaScript can do for them: abort signals and hooks. */
 class ToolCalls {
@@ -56,9 +49,8 @@ class ToolCalls {
   #ask(relay, params, invoke) {
     return this.#calls.call(
       id => {
-        const answer = invoke(id);
+        invoke(id);
         relay.means(() => this.#native.cancel(id));
-        return answer;
       },
       answer => this.#tell(answer, params),
     );
@@ -95,4 +87,4 @@ class ToolCalls {
   }
 }
 
-module.exports = { ToolCalls, inBand };
+module.exports = { ToolCalls };

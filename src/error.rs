@@ -75,6 +75,8 @@ codes! {
     Aborted => "ERR_ABORTED",
     /// No command has that id in this vault.
     UnknownTask => "ERR_UNKNOWN_TASK",
+    /// No artifact has that id in this vault.
+    UnknownArtifact => "ERR_UNKNOWN_ARTIFACT",
     /// No tool has that name.
     UnknownTool => "ERR_UNKNOWN_TOOL",
     /// A search pattern is not a regular expression.
@@ -230,7 +232,7 @@ impl Error {
                 ToolError::UnknownTool { .. } => Code::UnknownTool,
                 ToolError::ApprovalPending { .. } => Code::ApprovalPending,
                 ToolError::Aborted => Code::Aborted,
-                ToolError::UnknownArtifact { .. } => Code::UnknownTask,
+                ToolError::UnknownArtifact { .. } => Code::UnknownArtifact,
             },
             Self::Input(_) => Code::BadOption,
         }

@@ -106,6 +106,8 @@ pub const START_REPLY_MS: u64 = 30_000;
 pub const TMP_SWEEP_MS: u64 = 1_000;
 /// How long its keeper goes on removing afterwards, when nobody waits any more, in milliseconds.
 pub const TMP_SWEEP_AFTERWARDS_MS: u64 = 10_000;
+/// How long `cleanup` works on one task's folder, in milliseconds; the next one goes on.
+pub const CLEANUP_SWEEP_MS: u64 = 30_000;
 
 /// Longest wait of a model's call, in milliseconds: MCP clients give up a request after 60 s.
 pub const MAX_MODEL_WAIT_MS: u64 = 30_000;
@@ -183,6 +185,9 @@ pub const RETENTION_EVERY: u64 = 64;
 pub const MEASURE_AFTER_MS: u64 = 1_000;
 /// From one measuring of the vault to the next passes at least this many times what the measuring took.
 pub const MEASURE_SHARE: u32 = 20;
+/// For how long a command runs before its keeper listens to other processes, in milliseconds. Making the socket's file and
+/// removing it again costs a short command more than anybody has time to connect.
+pub const KEEPER_LISTENS_AFTER_MS: u64 = 50;
 /// How long a keeper that does not listen yet is waited for, in milliseconds.
 pub const KEEPER_LISTENS_MS: u64 = 5_000;
 /// Most UTF-16 units of a banked artifact's `kind`.

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { readFile, realpath, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { root as packageRoot } from '../helpers/child.mjs';
-import { openHost } from '../helpers/host.mjs';
+import { eventually, openHost } from '../helpers/host.mjs';
 
 const cli = path.join(packageRoot, 'js', 'bin', 'argvault.js');
 const run = args =>
@@ -60,4 +60,48 @@ test('argvault doctor shows the ladder, and anything else its usage', async () =
   const wrong = await run(['docter']);
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /^usage: argvault doctor/);
+});
+
+test('an approval shows what the command would be held to', async t => {
+  const asked = [];
+  const policy = {
+    allowedCommands: [],
+    approve: request => asked.push(request) > 0,
+    confinement: { level: 'best-effort', execute: ['true'], write: ['.'], network: { connectTcp: [443] } },
+  };
+  const { host, root } = await openHost(t, { policy });
+  await host.runCommand(['true']);
+  const [{ confinement }] = asked;
+  assert.equal(confinement.level, 'best-effort');
+  assert.deepEqual(confinement.write, [await realpath(root)]);
+  assert.deepEqual(confinement.network, { connectTcp: [443] });
+  assert.equal(confinement.read, undefined);
+  assert.ok(confinement.execute.some(file => file.endsWith('/true')));
+  assert.deepEqual(Object.keys(confinement.enforced), [
+    'execute',
+    'read',
+    'write',
+    'network',
+    'signals',
+    'syscalls',
+  ]);
+  assert.throws(() => confinement.write.push('/'), TypeError);
+});
+
+test('the keeper of a confined command takes at most 200 KiB of memory of its own', async t => {
+  const presets = [
+    'workspace',
+    { level: 'required', execute: ['sh'], read: ['.'], network: { connectTcp: [443] } },
+  ];
+  for (const confinement of presets) {
+    const { host } = await openHost(t, { policy: { confinement } });
+    const { taskId } = await host.startBackgroundCommand(['sh', '-c', 'echo $PPID; kill -STOP $$']);
+    const keeper = await eventually(async () => {
+      const { content } = await host.readBackgroundCommandOutput(taskId);
+      return content.trim();
+    }, 'the id of its keeper');
+    const rollup = await readFile(`/proc/${keeper}/smaps_rollup`, 'utf8');
+    const kib = Number(/^Anonymous: +(\d+) kB$/m.exec(rollup)[1]);
+    assert.ok(kib > 0 && kib <= 200, `${kib} KiB`);
+  }
 });

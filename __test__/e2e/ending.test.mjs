@@ -67,6 +67,19 @@ test('dispose ends the commands, then starts are refused and what was kept can s
   await host.dispose();
 });
 
+test('a start whose approver has not answered is refused at once by dispose', async t => {
+  const asked = [];
+  const approve = () => new Promise(() => asked.push(true));
+  const { host } = await openHost(t, { policy: { allowedCommands: [], approve } });
+  const start = refused(host.startBackgroundCommand(forever), 'ERR_DISPOSED');
+  await eventually(() => asked.length, 'the question');
+  const begun = performance.now();
+  await host.dispose();
+  await start;
+  assert.ok(performance.now() - begun < 10_000);
+  assert.deepEqual((await host.listCommands()).commands, []);
+});
+
 test('an abort before the start refuses it, and nothing ran', async t => {
   const { host } = await openHost(t);
   await refused(

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import diagnostics from 'node:diagnostics_channel';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { openHost, written } from '../helpers/host.mjs';
+import { eventually, openHost, refused, written } from '../helpers/host.mjs';
 
 const inShell = script => ['sh', '-c', script];
 
@@ -55,6 +56,25 @@ test('start answers before the command has finished, and its status can be polle
   assert.equal(running.stdout, undefined);
   await host.runCommand(inShell('touch go'), { cwd: root });
   assert.equal((await host.awaitBackgroundCommand(taskId)).exitCode, 0);
+});
+
+test('whoever listens is told the whole status, and being told is no look at the command', async t => {
+  const told = [];
+  const listener = status => told.push(status);
+  diagnostics.subscribe('argvault:settled', listener);
+  t.after(() => diagnostics.unsubscribe('argvault:settled', listener));
+  const heard = [];
+  const [subscribed, listening] = [{}, { onSettled: status => heard.push(status) }];
+  for (const options of [subscribed, listening]) {
+    const { host } = await openHost(t, { options });
+    const { taskId } = await host.startBackgroundCommand(inShell('echo out; exit 3'));
+    await eventually(() => told.some(status => status.taskId === taskId), 'the announcement');
+    assert.deepEqual(host.backgroundCommandCounts(), { running: 0, finished: 1 });
+    assert.deepEqual(told.at(-1), await host.awaitBackgroundCommand(taskId));
+    assert.equal(told.at(-1).exitCode, 3);
+  }
+  assert.equal(told.length, 2);
+  assert.deepEqual(heard, [told[1]]);
 });
 
 test('a wait that is over answers as it stands and leaves the command alone', async t => {
@@ -155,4 +175,35 @@ test('following gives the bytes and lines while it runs, and ends with it', asyn
   const chunks = [];
   for await (const chunk of host.followOutput(taskId, { from: 4 })) chunks.push(chunk);
   assert.equal(Buffer.concat(chunks).toString(), 'two\n');
+});
+
+test('output of more characters than a string holds is read by pages and bytes', async t => {
+  const beyond = 2 ** 29 + 5;
+  const policy = { allowedExecutables: ['head'], maxOutputBytes: beyond };
+  const { host } = await openHost(t, { policy });
+  const { taskId, stdout, exitCode } = await host.runCommand(['head', '-c', String(beyond), '/dev/zero']);
+  assert.deepEqual([exitCode, stdout.sizeBytes], [0, beyond]);
+  await refused(host.readArtifact(stdout.artifactId), 'ERR_ARTIFACT_TOO_LARGE', '536870888');
+  const page = await host.readBackgroundCommandOutput(taskId, { offset: beyond - 3 });
+  assert.deepEqual([page.content, page.totalSize, page.hasMore], ['\0\0\0', beyond, false]);
+  const bytes = await host.readArtifactBytes(stdout.artifactId, { offset: beyond - 2 });
+  assert.deepEqual(bytes, Buffer.alloc(2));
+});
+
+test('the last word before an exit is kept, a thousand times', async t => {
+  const { host } = await openHost(t);
+  for (let round = 0; round < 50; round += 1) {
+    const runs = Array.from({ length: 20 }, () => host.runCommand(inShell('echo boom >&2; exit 1')));
+    for (const { exitCode, stderr, strays } of await Promise.all(runs)) {
+      assert.deepEqual([exitCode, stderr.sizeBytes, stderr.preview, strays], [1, 5, 'boom\n', 0]);
+    }
+  }
+});
+
+test('process.env itself is an environment to give', async t => {
+  const { host } = await openHost(t);
+  process.env.ARGVAULT_GIVEN = 'as it is now';
+  t.after(() => delete process.env.ARGVAULT_GIVEN);
+  const status = await host.runCommand(['sh', '-c', 'echo "$ARGVAULT_GIVEN"'], { env: process.env });
+  assert.equal(await host.readArtifact(status.stdout.artifactId), 'as it is now\n');
 });

@@ -151,13 +151,10 @@ test('isolated sessions do not see each other; without isolation they do', async
       ['retrieve_context', { artifactId }],
     ];
     for (const [name, params] of calls) {
+      const unknown = name === 'retrieve_context' ? 'ERR_UNKNOWN_ARTIFACT' : 'ERR_UNKNOWN_TASK';
       for (const context of [{ sessionId: 'b' }, undefined]) {
         const result = await host.executeTool(name, params, context);
-        assert.equal(
-          result.code,
-          isolateSessions ? 'ERR_UNKNOWN_TASK' : undefined,
-          `${name}: ${result.error}`,
-        );
+        assert.equal(result.code, isolateSessions ? unknown : undefined, `${name}: ${result.error}`);
       }
       assert.equal((await host.executeTool(name, params, { sessionId: 'a' })).isError, undefined, name);
     }
@@ -229,9 +226,12 @@ test('one approval is asked once for equal calls, and starts one command that al
   let asked = 0;
   let decide;
   const events = [];
-  const approve = () => {
+  // The questions come in either order.
+  const approve = ({ sessionId }) => {
     asked += 1;
-    return new Promise(resolve => (decide = resolve));
+    return new Promise(resolve => {
+      if (sessionId === 'other') decide = resolve;
+    });
   };
   const listeners = { onStarted: () => events.push('started'), onRefused: () => events.push('refused') };
   const { host } = await openTools(t, { policy: { allowedCommands: [], approve }, options: listeners });

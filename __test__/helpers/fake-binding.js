@@ -3,7 +3,20 @@
 // Stands where the addon would, for what only JavaScript does. Like the native port, it answers in a later turn and
 // never holds the event loop.
 
-const handles = { start: () => ({ taskId: 'task-1', argv: ['x'], startedAt: 1 }) };
+/** As text, like the native side's; `undefined` is what JSON has no word for. */
+const json = value => JSON.stringify(value ?? null);
+const outcome = ({ ok, error }) =>
+  error === undefined ? { ok: true, json: json(ok) } : { ok: false, json: json(error) };
+/** Bytes and long text cross as they are. */
+const message = (id, value, ok = true) =>
+  typeof value === 'string' || Buffer.isBuffer(value)
+    ? { id, ok, json: false, value }
+    : { id, ok, json: true, value: json(value) };
+
+const handles = {
+  start: () => ({ taskId: 'task-1', argv: ['x'], startedAt: 1 }),
+  settled: (taskId, wanted) => ({ ok: wanted ? { taskId } : null }),
+};
 
 function fakeBinding(given = {}) {
   const behaviour = { ...handles, ...given };
@@ -21,6 +34,7 @@ function fakeBinding(given = {}) {
       fake.calls.push({ method: 'create', args: [options, env] });
       this.port = port;
       this.hostId = hostId;
+      this.hasOnSettled = options?.onSettled !== undefined;
       fake.hosts.push(this);
     }
   }
@@ -32,6 +46,7 @@ function fakeBinding(given = {}) {
     'setPolicy',
     'policy',
     'status',
+    'settled',
     'counts',
     'abort',
     'cancel',
@@ -42,10 +57,8 @@ function fakeBinding(given = {}) {
   ]) {
     Host.prototype[method] = function (...args) {
       record(method, args);
-      return (
-        behaviour[method]?.call(this, ...args) ?? {
-          ok: method === 'setPolicy' ? { warnings: [] } : undefined,
-        }
+      return outcome(
+        behaviour[method]?.call(this, ...args) ?? { ok: method === 'setPolicy' ? { warnings: [] } : null },
       );
     };
   }
@@ -67,10 +80,8 @@ function fakeBinding(given = {}) {
     Host.prototype[method] = function (id, ...args) {
       record(method, args);
       const value = behaviour[method]?.call(this, ...args, id);
-      if (value === fake.later) return {};
-      if (value?.immediate) return { error: value.immediate };
-      soon(this.port, value?.wire ? { id, ok: false, value: value.wire } : { id, ok: true, value });
-      return {};
+      if (value === fake.later) return;
+      soon(this.port, value?.wire ? message(id, value.wire, false) : message(id, value));
     };
   }
 
@@ -81,17 +92,21 @@ function fakeBinding(given = {}) {
     fake.id = args.at(-1);
     return fake.later;
   };
-  fake.reply = (id, value, ok = true) => fake.ports.at(-1).deliver([{ id, ok, value }]);
-  fake.settle = (taskId, more, host = fake.hosts.at(-1)) =>
-    host.port.deliver([
-      { id: 0, ok: true, value: { host: host.hostId, type: 'settled', status: { taskId, ...more } } },
-    ]);
+  fake.reply = (id, value, ok = true) => fake.ports.at(-1).deliver([message(id, value, ok)]);
+  fake.settled = (taskId, host = fake.hosts.at(-1)) =>
+    message(0, {
+      host: host.hostId,
+      type: 'settled',
+      taskId,
+      ...(host.hasOnSettled && { status: { taskId } }),
+    });
+  fake.settle = (taskId, host) => (host ?? fake.hosts.at(-1)).port.deliver([fake.settled(taskId, host)]);
   fake.of = method => fake.calls.filter(call => call.method === method).map(call => call.args);
   fake.binding = {
     Port,
     Host,
-    checkHostOptions: options => behaviour.create?.(options) ?? { ok: null },
-    isSupported: () => ({ ok: true }),
+    checkHostOptions: options => outcome(behaviour.create?.(options) ?? { ok: null }),
+    isSupported: () => outcome({ ok: { ok: true } }),
     version: () => '0.1.0',
   };
   fake.load = () => ({ ok: fake.binding });
@@ -100,4 +115,4 @@ function fakeBinding(given = {}) {
 
 const wire = (code, message = code) => ({ code, message, hint: 'hint', details: { about: 'test' } });
 
-module.exports = { fakeBinding, wire };
+module.exports = { fakeBinding, message, wire };

@@ -106,7 +106,7 @@ test('runCommand is start and wait in one', async () => {
 
 test('what is no signal stays in the options, for Rust to refuse', async () => {
   for (const abortSignal of [null, 5, {}, new AbortController()]) {
-    const { fake, api } = over({ start: () => ({ immediate: wire('ERR_BAD_OPTION') }) });
+    const { fake, api } = over({ start: () => ({ wire: wire('ERR_BAD_OPTION') }) });
     const options = { abortSignal };
     await assert.rejects(api.startBackgroundCommand(['x'], options), { code: 'ERR_BAD_OPTION' });
     assert.equal(fake.of('start')[0][1], options);

@@ -37,12 +37,12 @@ test('a failure arrives as an ArgvaultError with code, message, hint and details
   });
 });
 
-test('an immediate failure and a throw of the native call are rejections too', async () => {
+test('a failure and a throw of the native call are rejections too', async () => {
   const broken = () => {
     throw new RangeError('broken');
   };
   const { api } = over({
-    killAll: () => ({ immediate: wire('ERR_DISPOSED') }),
+    killAll: () => ({ wire: wire('ERR_DISPOSED') }),
     list: broken,
     create: undefined,
   });
@@ -74,10 +74,44 @@ test('a start takes a snapshot of the environment as JavaScript sees it', async 
   process.env.ARGVAULT_TEST_MARK = 'seen';
   t.after(() => delete process.env.ARGVAULT_TEST_MARK);
   await api.startBackgroundCommand(['x']);
-  const env = fake.of('start')[0][2];
-  assert.equal(env.ARGVAULT_TEST_MARK, 'seen');
-  assert.equal(Object.getPrototypeOf(env), Object.prototype);
+  process.env.ARGVAULT_TEST_MARK = 'later';
   fake.settle('task-1');
+  const parts = fake.of('start')[0][2].split('\0');
+  assert.equal(parts.pop(), '', 'each part is ended, the last one too');
+  const names = parts.filter((_, at) => at % 2 === 0);
+  assert.deepEqual(names, Object.keys(process.env));
+  assert.equal(parts[2 * names.indexOf('ARGVAULT_TEST_MARK') + 1], 'seen');
+});
+
+test("what no joined string can say of a program's own process.env crosses as it is", async t => {
+  const { fake, api } = over({ start: () => ({ wire: wire('ERR_BAD_ENV') }) });
+  const { env } = process;
+  t.after(() => {
+    process.env = env;
+  });
+  const odd = [
+    { A: 5 },
+    { A: undefined },
+    { A: 'a\0b' },
+    { 'A\0B': 'c' },
+    { A: '\ud800' },
+    { [Symbol('a')]: 'b' },
+  ];
+  for (const given of odd) {
+    process.env = given;
+    await api.startBackgroundCommand(['x']).catch(() => {});
+    assert.deepEqual(fake.of('start').at(-1)[2], given);
+  }
+  process.env = { 'A=B': 'c', '': 'd' };
+  await api.startBackgroundCommand(['x']).catch(() => {});
+  assert.equal(fake.of('start').at(-1)[2], 'A=B\0c\0\0d\0', 'judged by the native side');
+});
+
+test("a start with its own env is not given the host's", async () => {
+  const { fake, api } = over();
+  await api.startBackgroundCommand(['x'], { env: {} });
+  fake.settle('task-1');
+  assert.equal(fake.of('start')[0][2], undefined);
 });
 
 test('one port serves all hosts of an environment', async () => {

@@ -1,6 +1,6 @@
 // What is said in more than one place says the same: exports and types, codes in Rust, in the types and the README.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import * as esm from 'argvault';
@@ -77,4 +77,20 @@ test('the codes in Rust, in the types and in the README are the same, in the sam
 
 test('the lock names no registry', () => {
   assert.doesNotMatch(read('package-lock.json'), /"resolved"/);
+});
+
+// A panic can't be provoked from here; without this attribute one would end the process (`panic = "abort"` would too).
+test('every native function turns a panic into an exception', () => {
+  const files = readdirSync(`${root}/src/addon`).map(name => read(`src/addon/${name}`));
+  const functions = files.flatMap(text => [
+    ...text.matchAll(/#\[napi(\([^\]]*\))?\](?:\s*#\[[^\]]*\])*\s+pub (?:async )?fn (\w+)/g),
+  ]);
+  assert.ok(functions.length > 20);
+  const open = functions.filter(([, attributes]) => !attributes?.includes('catch_unwind'));
+  assert.deepEqual(
+    open.map(match => match[2]),
+    [],
+  );
+  const release = read('Cargo.toml').match(/\[profile\.release\]([^[]*)/)[1];
+  assert.doesNotMatch(release, /panic/);
 });

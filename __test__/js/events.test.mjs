@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import compose from '../../js/compose.js';
 import fakes from '../helpers/fake-binding.js';
 
-const { fakeBinding, wire } = fakes;
+const { fakeBinding, message, wire } = fakes;
 const over = (behaviour, options) => {
   const fake = fakeBinding(behaviour);
   const api = compose.compose(fake.load);
@@ -20,8 +20,8 @@ test('started and settled are told to the listeners in order, also when both com
   );
   const start = host.startBackgroundCommand(['x']);
   fake.ports[0].deliver([
-    { id: fake.id, ok: true, value: { taskId: 'quick', argv: ['x'], startedAt: 1 } },
-    { id: 0, ok: true, value: { host: 1, type: 'settled', status: { taskId: 'quick' } } },
+    message(fake.id, { taskId: 'quick', argv: ['x'], startedAt: 1 }),
+    fake.settled('quick'),
   ]);
   await start;
   assert.deepEqual(seen, [
@@ -32,10 +32,7 @@ test('started and settled are told to the listeners in order, also when both com
 
 test('a refusal is told with argv as it was passed and the error that the caller gets', async () => {
   const seen = [];
-  const { host } = over(
-    { start: () => ({ immediate: wire('ERR_NO_POLICY') }) },
-    { onRefused: e => seen.push(e) },
-  );
+  const { host } = over({ start: () => ({ wire: wire('ERR_NO_POLICY') }) }, { onRefused: e => seen.push(e) });
   const failure = await host.startBackgroundCommand('rm -rf /').catch(error => error);
   assert.deepEqual(seen, [{ argv: 'rm -rf /', error: failure }]);
 });
@@ -46,9 +43,9 @@ test('an event reaches its own host only', async () => {
   const api = compose.compose(fake.load);
   const [one, two] = ['one', 'two'].map(name => new api.CommandHost({ onSettled: () => seen.push(name) }));
   await Promise.all([one.startBackgroundCommand(['x']), two.startBackgroundCommand(['x'])]);
-  fake.settle('task-1', {}, fake.hosts[1]);
+  fake.settle('task-1', fake.hosts[1]);
   assert.deepEqual(seen, ['two']);
-  fake.settle('task-1', {}, fake.hosts[0]);
+  fake.settle('task-1', fake.hosts[0]);
   assert.deepEqual(seen, ['two', 'one']);
 });
 
@@ -91,4 +88,20 @@ test('the same events go to the diagnostics channels', async t => {
     ['argvault:settled', 't'],
     ['argvault:refused', 'ERR_EXECUTABLE_NOT_ALLOWED'],
   ]);
+});
+
+test('an end that nobody hears is not asked about; a subscriber counts from the moment it subscribes', async t => {
+  const { fake, host } = over();
+  await host.startBackgroundCommand(['x']);
+  fake.settle('task-1');
+  assert.deepEqual(fake.of('settled'), [['task-1', false]], 'the native side may forget it');
+
+  const seen = [];
+  await host.startBackgroundCommand(['x']);
+  const listener = status => seen.push(status);
+  diagnostics.subscribe('argvault:settled', listener);
+  t.after(() => diagnostics.unsubscribe('argvault:settled', listener));
+  fake.settle('task-1');
+  assert.deepEqual(fake.of('settled').at(-1), ['task-1', true]);
+  assert.deepEqual(seen, [{ taskId: 'task-1' }]);
 });

@@ -44,6 +44,38 @@ test('approve sees the request, allowlist sees argv and cwd, and each word goes 
   ]);
 });
 
+test('the request is frozen, with all that is in it', async () => {
+  const question = asking('approve');
+  question.request.confinement = { level: 'required', write: ['/work'], enforced: { write: 'enforced' } };
+  const refusals = [];
+  const tampering = request => {
+    for (const change of [
+      () => request.argv.push('z'),
+      () => {
+        request.cwd = '/';
+      },
+      () => request.confinement.write.push('/'),
+      () => {
+        request.confinement.enforced.write = 'unavailable';
+      },
+    ]) {
+      try {
+        change();
+      } catch (error) {
+        refusals.push(error.name);
+      }
+    }
+    return true;
+  };
+  const { api, fake } = await over(
+    { ...base, approve: tampering },
+    { start: () => question, answer: () => handle },
+  );
+  await api.startBackgroundCommand(['x', 'y']);
+  assert.deepEqual(refusals, Array(4).fill('TypeError'));
+  fake.settle('task-1');
+});
+
 test('what allowlist does to its argv reaches nobody', async () => {
   const question = asking('allowlist');
   const { fake, api } = await over(
@@ -159,4 +191,21 @@ test('a refused policy leaves the hooks before it in force', async () => {
   assert.deepEqual(asked, ['first']);
   assert.deepEqual(Object.keys(api.getBackgroundCommandPolicy()), ['cwdRoot', 'allowlist']);
   fake.settle('task-1');
+});
+
+test('disposal answers for a hook that has not, and asks no other', async () => {
+  const asked = [];
+  const behaviour = { start: () => asking('approve'), answer: () => ({ wire: wire('ERR_DISPOSED') }) };
+  const never = { ...base, approve: () => new Promise(() => asked.push('approve')) };
+  const { fake, api } = await over(never, behaviour);
+  const waiting = assert.rejects(api.startBackgroundCommand(['x']), { code: 'ERR_DISPOSED' });
+  while (asked.length === 0) await new Promise(setImmediate);
+  const late = assert.rejects(api.startBackgroundCommand(['y']), { code: 'ERR_DISPOSED' });
+  await api.dispose();
+  await Promise.all([waiting, late]);
+  assert.equal(asked.length, 1);
+  assert.deepEqual(fake.of('answer'), [
+    [7, { aborted: true }],
+    [7, { aborted: true }],
+  ]);
 });

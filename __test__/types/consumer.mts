@@ -1,4 +1,5 @@
 // Compiled, never run: what a strict ESM consumer may rely on.
+import * as argvault from 'argvault';
 import {
   type ArgvaultErrorCode,
   type BackgroundCommandStatus,
@@ -31,7 +32,8 @@ const { warnings } = await setBackgroundCommandPolicy({
   allowedExecutables: ['git', { path: '/usr/bin/env', sha256: '00' }],
   cwdRoot: '/',
   allowedCommands: [['git', { oneOf: ['log', 'status'] }, { rest: true }], { name: 'all', argv: ['git'] }],
-  approve: async request => request.argv.length > 1,
+  approve: async ({ argv, confinement }) =>
+    argv.length > 1 && confinement?.enforced.write === 'enforced' && confinement.network === 'none',
   confinement: { level: 'required', execute: 'allowed', read: ['.'], network: { connectTcp: [443] } },
   allowlist: (argv, cwd) => argv[0] === 'git' && cwd === '/',
 });
@@ -63,6 +65,10 @@ describe(status);
 holds<Equal<NonNullable<typeof status.confinement>['write'], 'enforced' | 'unavailable' | 'not-requested'>>();
 // @ts-expect-error a running command has no artifact yet
 status.stdout;
+
+declare const ownRunner: CommandBackend;
+const backend: CommandBackend = argvault.isSupported().ok ? argvault : ownRunner;
+await backend.dispose();
 
 const host: CommandBackend = new CommandHost({ keepAlive: false, onSettled: settled => describe(settled) });
 const unbounded = await host.awaitBackgroundCommand(taskId);

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 'use strict';
 
+const { unwrap } = require('../errors.js');
 const { loadNative } = require('../native.js');
 
 const USAGE = `usage: argvault doctor [--json]
@@ -19,7 +20,7 @@ function doctor(json) {
     process.stderr.write(`${error.message}\n`);
     return 1;
   }
-  const ladder = native.doctor({ ...process.env });
+  const ladder = unwrap(native.doctor({ ...process.env }));
   process.stdout.write(json ? `${JSON.stringify(ladder, null, 2)}\n` : `${ladder.map(shown).join('\n')}\n`);
   return ladder.every(({ ok, needed }) => ok || !needed) ? 0 : 1;
 }

@@ -8,45 +8,68 @@ use napi::Result;
 use napi::bindgen_prelude::Unknown;
 use napi_derive::napi;
 use serde::Serialize;
-use serde_json::Value as Json;
 
 use super::port::{Owed, Port, Reply, Shared};
 use super::{runtime, value};
 use crate::error::Error;
 use crate::host::error::HostError;
 use crate::host::status::Status;
-use crate::host::{Cancel, CancelSender, CommandHost, Listener};
+use crate::host::{Cancel, CancelSender, CommandHost, Ended, Listener};
 use crate::input::{Field, Value};
 use crate::tools::Tools;
+use crate::vault::id::TaskId;
 
-/// `{ ok }` or `{ error }`.
+/// A value or a wire error, as text that JavaScript reads in one go.
 #[napi(object, object_from_js = false)]
 pub struct Outcome {
-    /// The value.
-    pub ok: Option<Json>,
-    /// A wire error.
-    pub error: Option<Json>,
+    /// Whether it is a value.
+    pub ok: bool,
+    /// Its JSON.
+    pub json: String,
 }
 
 impl Outcome {
     pub(super) fn of(result: std::result::Result<impl Serialize, Error>) -> Self {
-        match result {
-            Ok(value) => Self { ok: serde_json::to_value(value).ok(), error: None },
-            Err(error) => Self { ok: None, error: serde_json::to_value(error.to_wire()).ok() },
+        match result.and_then(|value| text_of(&value)) {
+            Ok(json) => Self { ok: true, json },
+            Err(error) => {
+                Self { ok: false, json: serde_json::to_string(&error.to_wire()).unwrap_or_default() }
+            }
         }
     }
+}
+
+/// Commands whose end JavaScript was told, until it has said whether anybody listens.
+type Untold = Arc<Mutex<HashMap<TaskId, Ended>>>;
+
+/// What the environment is told without having asked.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Event<'t> {
+    host: f64,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    task_id: &'t str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<Status>,
 }
 
 /// Tells the environment that a command is over.
 struct Events {
     port: Arc<Shared>,
     host: f64,
+    untold: Untold,
 }
 
 impl Listener for Events {
-    fn settled(&self, status: Status) {
-        let event = serde_json::json!({ "host": self.host, "type": "settled", "status": status });
-        self.port.send(0.0, Ok(Reply::Json(event)));
+    fn settled(&self, mut ended: Ended) {
+        let status = ended.status.take();
+        let event = Event { host: self.host, kind: "settled", task_id: ended.task.as_str(), status };
+        let Ok(text) = text_of(&event) else { return };
+        if event.status.is_none() {
+            self.untold.lock().unwrap_or_else(PoisonError::into_inner).insert(ended.task, ended);
+        }
+        self.port.send(0.0, Ok(Reply::Json(text)));
     }
 }
 
@@ -60,6 +83,7 @@ pub struct Host {
     pub(super) tools: Arc<Tools>,
     port: Arc<Shared>,
     cancels: Cancels,
+    untold: Untold,
 }
 
 #[napi]
@@ -68,19 +92,25 @@ impl Host {
     #[napi(constructor, catch_unwind)]
     pub fn new(port: &Port, host_id: f64, options: Unknown<'_>, env: Unknown<'_>) -> Result<Self> {
         let port = port.shared();
-        let listener = Box::new(Events { port: Arc::clone(&port), host: host_id });
-        let made =
-            CommandHost::new(&value::read(options)?, &value::read(env)?, runtime::supervisor(), listener);
+        let untold = Untold::default();
+        let listener =
+            Box::new(Events { port: Arc::clone(&port), host: host_id, untold: Arc::clone(&untold) });
+        let made = CommandHost::new(
+            &value::read(options)?,
+            &value::read_variables(env)?,
+            runtime::supervisor(),
+            listener,
+        );
         let core = made.map_err(|error| napi::Error::from_reason(error.to_string()))?;
         port.adopt(&core);
         let tools = Arc::new(Tools::new(Arc::clone(&core)));
-        Ok(Self { core, tools, port, cancels: Cancels::default() })
+        Ok(Self { core, tools, port, cancels: Cancels::default(), untold })
     }
 
     /// Puts a policy in force.
     #[napi(catch_unwind)]
     pub fn set_policy(&self, policy: Unknown<'_>, env: Unknown<'_>) -> Result<Outcome> {
-        let warnings = self.core.set_policy(&value::read(policy)?, &value::read(env)?);
+        let warnings = self.core.set_policy(&value::read(policy)?, &value::read_variables(env)?);
         Ok(Outcome::of(warnings.map(|warnings| serde_json::json!({ "warnings": warnings }))))
     }
 
@@ -95,6 +125,20 @@ impl Host {
     pub fn status(&self, task_id: Unknown<'_>) -> Result<Outcome> {
         let task = value::read(task_id)?;
         Ok(Outcome::of(text(&task, "taskId").and_then(|task| self.core.status(task))))
+    }
+
+    /// The status of a command whose end was told without it, if anybody listens; null otherwise, and the second time.
+    /// Unlike [`Host::status`] this is no look at it.
+    #[napi(catch_unwind)]
+    pub fn settled(&self, task_id: Unknown<'_>, wanted: bool) -> Result<Outcome> {
+        let task = value::read(task_id)?;
+        let ended = text(&task, "taskId").map(|task| {
+            let task = TaskId::parse(task)?;
+            self.untold.lock().unwrap_or_else(PoisonError::into_inner).remove(&task)
+        });
+        Ok(Outcome::of(
+            ended.map(|ended| ended.filter(|_| wanted).map(|ended| self.core.status_at_end(&ended))),
+        ))
     }
 
     /// `{ running, finished }`.
@@ -132,7 +176,7 @@ impl Host {
         env: Unknown<'_>,
         aborted: bool,
     ) -> Result<()> {
-        let (argv, options, env) = (value::read(argv)?, value::read(options)?, value::read(env)?);
+        let (argv, options, env) = (value::read(argv)?, value::read(options)?, value::read_variables(env)?);
         let policy = self.core.policy();
         let options = self.tools.in_session(options);
         let cancel = self.cancellable(id);
@@ -188,9 +232,11 @@ impl Host {
     #[napi(catch_unwind)]
     pub fn dispose(&self, id: f64) {
         self.tools.close();
+        // At once: what is answered from here on is answered by a closed host.
+        self.core.close();
         self.spawn(id, |core| async move {
             core.dispose().await;
-            json(Ok(Json::Null))
+            Ok(Reply::null())
         });
     }
 
@@ -207,8 +253,8 @@ impl Host {
     pub fn read_artifact(&self, id: f64, artifact_id: Unknown<'_>) -> Result<()> {
         let artifact = value::read(artifact_id)?;
         self.read(id, move |core| {
-            let Value::Text(artifact) = &artifact else { return Ok(Reply::Json(Json::Null)) };
-            Ok(core.read_artifact(artifact)?.map_or(Reply::Json(Json::Null), Reply::Text))
+            let Value::Text(artifact) = &artifact else { return Ok(Reply::null()) };
+            Ok(core.read_artifact(artifact)?.map_or_else(Reply::null, Reply::Text))
         });
         Ok(())
     }
@@ -218,8 +264,8 @@ impl Host {
     pub fn read_artifact_bytes(&self, id: f64, artifact_id: Unknown<'_>, options: Unknown<'_>) -> Result<()> {
         let (artifact, options) = (value::read(artifact_id)?, value::read(options)?);
         self.read(id, move |core| {
-            let Value::Text(artifact) = &artifact else { return Ok(Reply::Json(Json::Null)) };
-            Ok(core.read_artifact_bytes(artifact, &options)?.map_or(Reply::Json(Json::Null), Reply::Bytes))
+            let Value::Text(artifact) = &artifact else { return Ok(Reply::null()) };
+            Ok(core.read_artifact_bytes(artifact, &options)?.map_or_else(Reply::null, Reply::Bytes))
         });
         Ok(())
     }
@@ -269,7 +315,7 @@ impl Host {
     pub fn follow_next(&self, id: f64, follower: f64) {
         self.spawn(id, move |core| async move {
             let next = core.follow_next(key(follower)).await?;
-            Ok(next.map_or(Reply::Json(Json::Null), Reply::Bytes))
+            Ok(next.map_or_else(Reply::null, Reply::Bytes))
         });
     }
 
@@ -341,16 +387,17 @@ fn no_threads(error: &std::io::Error) -> Error {
 }
 
 pub(super) fn json(result: std::result::Result<impl Serialize, Error>) -> std::result::Result<Reply, Error> {
-    let value = serde_json::to_value(result?);
-    value.map(Reply::Json).map_err(|error| HostError::Internal { reason: error.to_string() }.into())
+    text_of(&result?).map(Reply::Json)
 }
 
 /// JSON of something that is to be dropped only when JavaScript has the JSON.
 pub(super) fn held(value: impl Serialize + Send + 'static) -> std::result::Result<Reply, Error> {
-    match json(Ok(&value))? {
-        Reply::Json(json) => Ok(Reply::Held(json, Box::new(value))),
-        other => Ok(other),
-    }
+    Ok(Reply::Held(text_of(&value)?, Box::new(value)))
+}
+
+fn text_of(value: &impl Serialize) -> std::result::Result<String, Error> {
+    let text = serde_json::to_string(value);
+    text.map_err(|error| HostError::Internal { reason: error.to_string() }.into())
 }
 
 fn text<'v>(value: &'v Value, what: &str) -> std::result::Result<&'v str, Error> {
@@ -363,24 +410,23 @@ fn text<'v>(value: &'v Value, what: &str) -> std::result::Result<&'v str, Error>
 #[napi(catch_unwind)]
 pub fn check_host_options(options: Unknown<'_>) -> Result<Outcome> {
     let checked = crate::host::HostOptions::read(&value::read(options)?);
-    Ok(Outcome::of(checked.map(|_| Json::Null).map_err(Error::from)))
+    Ok(Outcome::of(checked.map(|_| ()).map_err(Error::from)))
 }
 
 /// What this machine has, for `argvault doctor`.
 #[napi(catch_unwind)]
-pub fn doctor(env: Unknown<'_>) -> Result<Json> {
-    let ladder = crate::host::doctor::doctor(&value::read(env)?);
-    serde_json::to_value(ladder).map_err(|error| napi::Error::from_reason(error.to_string()))
+pub fn doctor(env: Unknown<'_>) -> Result<Outcome> {
+    Ok(Outcome::of(Ok(crate::host::doctor::doctor(&value::read_variables(env)?))))
 }
 
 /// `{ ok, code?, reason? }`: whether commands can be started here.
 #[napi(catch_unwind)]
-pub fn is_supported() -> Json {
-    match crate::host::check_platform() {
+pub fn is_supported() -> Outcome {
+    Outcome::of(Ok(match crate::host::check_platform() {
         Ok(()) => serde_json::json!({ "ok": true }),
         Err(error) => {
             let wire = Error::from(error).to_wire();
             serde_json::json!({ "ok": false, "code": wire.code, "reason": wire.message })
         }
-    }
+    }))
 }

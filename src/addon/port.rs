@@ -6,25 +6,32 @@ use std::any::Any;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use napi::bindgen_prelude::{Buffer, Either3, FnArgs, Function};
+use napi::bindgen_prelude::{Buffer, Either, FnArgs, Function};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Result, Status};
 use napi_derive::napi;
-use serde_json::Value as Json;
 
 use crate::error::{Code, Error, WireError};
 use crate::host::CommandHost;
 
 /// What a call comes to.
 pub(super) enum Reply {
-    /// Anything that JSON can say.
-    Json(Json),
+    /// Anything that JSON can say, written as text here: one string costs the event loop less than an object that is
+    /// built across N-API property by property.
+    Json(String),
     /// The same, with what is dropped once it is delivered.
-    Held(Json, Box<dyn Any + Send>),
+    Held(String, Box<dyn Any + Send>),
     /// Text, which may be long.
     Text(String),
     /// Bytes.
     Bytes(Vec<u8>),
+}
+
+impl Reply {
+    /// JavaScript's null.
+    pub(super) fn null() -> Self {
+        Self::Json("null".into())
+    }
 }
 
 /// One result or event.
@@ -34,8 +41,10 @@ pub struct Message {
     pub id: f64,
     /// Whether the value is a result or a wire error.
     pub ok: bool,
+    /// Whether `value` is the text of its JSON.
+    pub json: bool,
     /// The value.
-    pub value: Either3<Json, String, Buffer>,
+    pub value: Either<String, Buffer>,
 }
 
 type Deliver = ThreadsafeFunction<(), (), FnArgs<(Vec<Message>,)>, Status, false, true>;
@@ -60,13 +69,18 @@ impl Shared {
             let deliver = self.deliver.read().unwrap_or_else(PoisonError::into_inner);
             if let Some(deliver) = &*deliver {
                 deliver.call((), ThreadsafeFunctionCallMode::NonBlocking);
+            } else {
+                drop(self.drain());
             }
         }
     }
 
+    fn drain(&self) -> Vec<(f64, std::result::Result<Reply, WireError>)> {
+        mem::take(&mut *self.queue.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     fn take(&self) -> Vec<Message> {
-        let queue = mem::take(&mut *self.queue.lock().unwrap_or_else(PoisonError::into_inner));
-        queue.into_iter().map(|(id, result)| message(id, result)).collect()
+        self.drain().into_iter().map(|(id, result)| message(id, result)).collect()
     }
 
     /// Remembers a host whose commands end with this environment.
@@ -79,6 +93,8 @@ impl Shared {
     /// The environment is going away: nothing is delivered any more, and its commands end.
     fn close(&self) {
         drop(self.deliver.write().unwrap_or_else(PoisonError::into_inner).take());
+        // What nobody takes any more would hold its command's host, which holds this queue.
+        drop(self.drain());
         for host in self.hosts.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             if let Some(host) = host.upgrade() {
                 host.abandon();
@@ -88,17 +104,17 @@ impl Shared {
 }
 
 fn message(id: f64, result: std::result::Result<Reply, WireError>) -> Message {
-    let (ok, value) = match result {
-        Ok(Reply::Json(json)) => (true, Either3::A(json)),
-        Ok(Reply::Held(json, held)) => {
+    let (ok, json, value) = match result {
+        Ok(Reply::Json(text)) => (true, true, Either::A(text)),
+        Ok(Reply::Held(text, held)) => {
             drop(held);
-            (true, Either3::A(json))
+            (true, true, Either::A(text))
         }
-        Ok(Reply::Text(text)) => (true, Either3::B(text)),
-        Ok(Reply::Bytes(bytes)) => (true, Either3::C(bytes.into())),
-        Err(error) => (false, Either3::A(serde_json::to_value(error).unwrap_or_default())),
+        Ok(Reply::Text(text)) => (true, false, Either::A(text)),
+        Ok(Reply::Bytes(bytes)) => (true, false, Either::B(bytes.into())),
+        Err(error) => (false, true, Either::A(serde_json::to_string(&error).unwrap_or_default())),
     };
-    Message { id, ok, value }
+    Message { id, ok, json, value }
 }
 
 /// A call's promise to answer: exactly once, and also when the work that owed it is dropped or panics.

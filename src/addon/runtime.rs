@@ -16,7 +16,7 @@ pub(super) fn runtime() -> Result<&'static Runtime, std::io::Error> {
         return Ok(runtime);
     }
     let made = Builder::new_multi_thread()
-        .worker_threads(2)
+        .worker_threads(1)
         .thread_name("argvault")
         .enable_io()
         .enable_time()

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use napi::Result;
 use napi::bindgen_prelude::Unknown;
 use napi_derive::napi;
-use serde_json::Value as Json;
 
 use super::host::{Host, Outcome, held, json, key};
 use super::value;
@@ -22,8 +21,8 @@ impl Host {
     /// Registers a repository, and the tools that ask it.
     #[napi(catch_unwind)]
     pub fn register_git_tools(&self, options: Unknown<'_>, env: Unknown<'_>) -> Result<Outcome> {
-        let registered = self.tools.register_repository(&value::read(options)?, &value::read(env)?);
-        Ok(Outcome::of(registered.map(|()| Json::Null)))
+        let registered = self.tools.register_repository(&value::read(options)?, &value::read_variables(env)?);
+        Ok(Outcome::of(registered))
     }
 
     /// Runs one of git's reading commands for host code.
@@ -50,7 +49,7 @@ impl Host {
     #[napi(catch_unwind)]
     pub fn set_tool_context(&self, context: Unknown<'_>) -> Result<Outcome> {
         let set = self.tools.set_context(&value::read(context)?);
-        Ok(Outcome::of(set.map(|()| Json::Null)))
+        Ok(Outcome::of(set))
     }
 
     /// Executes a tool: its result, or a question for a hook.
@@ -65,7 +64,7 @@ impl Host {
         aborted: bool,
     ) -> Result<()> {
         let (name, params, context) = (value::read(name)?, value::read(params)?, value::read(context)?);
-        let env = value::read(env)?;
+        let env = value::read_variables(env)?;
         let cancel = self.cancellable(id);
         if aborted {
             self.cancel(id);

@@ -15,6 +15,19 @@ pub(super) fn read(value: Unknown<'_>) -> Result<Value> {
     Reader { parts: 0 }.read(value, 0)
 }
 
+/// Reads `process.env`, which comes as one string where a string can say it: each name and each value ends with a NUL.
+/// Reading it variable by variable would be most of what a start holds the event loop for.
+pub(super) fn read_variables(value: Unknown<'_>) -> Result<Value> {
+    let value = read(value)?;
+    let Value::Text(joined) = &value else { return Ok(value) };
+    let mut parts = joined.split_terminator('\0').map(str::to_owned);
+    let mut variables = Vec::new();
+    while let (Some(name), Some(value)) = (parts.next(), parts.next()) {
+        variables.push((name, Value::Text(value)));
+    }
+    Ok(Value::Record(variables))
+}
+
 struct Reader {
     parts: usize,
 }

@@ -9,10 +9,12 @@ mod confined;
 mod error;
 mod resolve;
 mod rules;
+mod shown;
 mod system;
 
 pub use capability::{Feature, Kernel};
 pub use confined::{Confined, Enforcement};
 pub use error::ConfinementError;
-pub use resolve::{Ground, hold, resolve, warnings};
+pub use resolve::{Ground, Resolved, hold, resolve, warnings};
 pub use rules::{Net, Place, Rules};
+pub use shown::Shown;

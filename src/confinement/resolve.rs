@@ -6,6 +6,7 @@ use super::capability::Kernel;
 use super::confined::Enforcement;
 use super::error::ConfinementError;
 use super::rules::{Net, Place, Rules};
+use super::shown::{Given, Shown};
 use super::system;
 use crate::policy::{Confinement, Execute, Network};
 use crate::program::{Closure, ProgramTable};
@@ -27,13 +28,22 @@ pub struct Ground<'a> {
     pub env: &'a [String],
 }
 
+/// One start's confinement.
+#[derive(Debug)]
+pub struct Resolved {
+    /// For the keeper.
+    pub rules: Rules,
+    /// For people.
+    pub shown: Shown,
+}
+
 /// The rules for one start under `wanted`, which was narrowed from `base` if there is one.
 pub fn resolve(
     wanted: &Confinement,
     base: Option<&Confinement>,
     ground: &Ground<'_>,
     kernel: &Kernel,
-) -> Result<Rules, ConfinementError> {
+) -> Result<Resolved, ConfinementError> {
     let mut confined = kernel.assess(wanted)?;
     let enforced = |standing| standing == Enforcement::Enforced;
     let executables = texts(ground.executables(wanted.execute.as_ref()).paths)?;
@@ -44,6 +54,8 @@ pub fn resolve(
     let given_write =
         ground.paths("write", wanted.write.as_ref(), base.and_then(|base| base.write.as_ref()))?;
     let given_read = ground.paths("read", wanted.read.as_ref(), base.and_then(|base| base.read.as_ref()))?;
+    let given = Given { execute: &executables, read: &given_read, write: &given_write };
+    let shown = Shown::of(wanted, &given, &confined);
     let read = enforced(confined.read).then(|| {
         let system = system::readable(wanted.execute.is_none()).iter().cloned();
         let own = given_read.into_iter().chain(given_write.iter().cloned()).chain(ground.git_settings());
@@ -57,7 +69,7 @@ pub fn resolve(
         Network::None => Net::None,
         Network::ConnectTcp(ports) => Net::ConnectTcp(ports.clone()),
     };
-    Ok(Rules {
+    let rules = Rules {
         execute,
         read,
         write,
@@ -69,7 +81,8 @@ pub fn resolve(
         filter: kernel.seccomp,
         remove_tmp: false,
         confined,
-    })
+    };
+    Ok(Resolved { rules, shown })
 }
 
 impl Rules {

@@ -1,22 +1,24 @@
 //! The course of one command, from its folder to its outcome, whoever carries it on.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{oneshot, watch};
 
 use super::CommandHost;
+use super::ended::Ended;
 use super::registry::{EndHandle, EndOrder, Live};
 use super::start::{Prepared, Unstarted, Why};
+use super::status::Status;
 use crate::error::Error;
 use crate::limits;
 use crate::os::clock::epoch_ms;
 use crate::os::signal::SignalNumber;
 use crate::supervisor::error::SupervisorError;
 use crate::supervisor::gate::Permit;
-use crate::supervisor::launch::Handed;
+use crate::supervisor::launch::{Handed, Handover};
 use crate::supervisor::live::{Orders, Reader, Settlement, Standing};
 use crate::vault::id::TaskId;
 use crate::vault::layout;
@@ -29,8 +31,10 @@ pub struct Course {
     task: TaskId,
     command: Arc<CommandFile>,
     standing: watch::Sender<Standing>,
-    /// Resolves when the one who started it has been told: nobody hears of the end before.
-    told: oneshot::Receiver<()>,
+    /// Its status, once it is over and somebody has asked.
+    settled: Arc<OnceLock<Status>>,
+    /// Resolves when the one who started it has been told: nobody hears of the end before. `None`: a quiet one.
+    told: Option<oneshot::Receiver<()>>,
     /// What it is to be ended with, asked while it had no keeper yet.
     asked: Arc<watch::Sender<Option<EndOrder>>>,
 }
@@ -52,9 +56,14 @@ impl Course {
         command: Arc<CommandFile>,
         told: oneshot::Receiver<()>,
     ) -> Self {
+        Self { told: Some(told), ..Self::quiet(host, task, command) }
+    }
+
+    /// Of one that is announced to nobody, counted for nobody and ended by nobody but the one who has it run.
+    pub fn quiet(host: Arc<CommandHost>, task: TaskId, command: Arc<CommandFile>) -> Self {
         let standing = watch::Sender::new(Standing::Queued);
         let asked = Arc::new(watch::Sender::new(None));
-        Self { host, task, command, standing, told, asked }
+        Self { host, task, command, standing, settled: Arc::default(), told: None, asked }
     }
 
     /// Whose course it is.
@@ -62,10 +71,21 @@ impl Course {
         &self.task
     }
 
-    fn register(&self, end: EndHandle) {
+    /// How it stands and how to have it ended, for whoever keeps that.
+    pub fn live(&self) -> Live {
+        self.live_by(EndHandle::Queued(Arc::clone(&self.asked)))
+    }
+
+    fn live_by(&self, end: EndHandle) -> Live {
         let standing = self.standing.subscribe();
-        let live = Live { command: Arc::clone(&self.command), since: Instant::now(), standing, end };
-        self.host.registry.insert(self.task, live);
+        let (command, settled) = (Arc::clone(&self.command), Arc::clone(&self.settled));
+        Live { command, since: Instant::now(), standing, settled, end }
+    }
+
+    fn register(&self, live: Live) {
+        if self.told.is_some() {
+            self.host.registry.insert(self.task, live);
+        }
     }
 
     /// Hands it to the warden, and has it followed from there.
@@ -87,13 +107,18 @@ impl Course {
                 return Err(Box::new(Failed { course: self, files, error }));
             }
         };
+        self.launch(handover, Some(permit)).await
+    }
+
+    /// The same for what is ready to be handed over. `permit` is its place, if it has taken one.
+    pub async fn launch(self, handover: Handover, permit: Option<Permit>) -> Result<(), Box<Failed>> {
         match self.host.supervisor.hand_over(&handover).await {
             Ok(Handed::Running(link)) => {
                 drop(handover);
                 let (reader, orders) = link.split();
                 self.standing.send_replace(Standing::Running);
                 // Whoever asks for its end from now on finds the keeper; whoever found the queue is heard by `follow`.
-                self.register(EndHandle::Running(orders.clone()));
+                self.register(self.live_by(EndHandle::Running(orders.clone())));
                 let disposed = self.host.disposed.load(Ordering::Acquire);
                 if disposed && self.asked.borrow().is_none() {
                     orders.end(SignalNumber::TERM, Cause::KillAll);
@@ -108,13 +133,12 @@ impl Course {
         Ok(())
     }
 
-    async fn follow(self, reader: Reader, orders: Orders, permit: Permit) {
+    async fn follow(self, reader: Reader, orders: Orders, permit: Option<Permit>) {
+        let charge = self.host.supervisor.charge();
         let followed = {
             let mut followed = std::pin::pin!(reader.follow(&self.standing));
             let mut asked = self.asked.subscribe();
             let mut passed_on = false;
-            let often = Duration::from_millis(limits::WARDEN_WAKE_MS);
-            let mut glance = tokio::time::interval_at(tokio::time::Instant::now() + often, often);
             loop {
                 tokio::select! {
                     followed = &mut followed => break followed,
@@ -122,7 +146,6 @@ impl Course {
                         orders.end(signal, cause);
                         passed_on = true;
                     }
-                    _ = glance.tick() => self.host.supervisor.wake_warden(),
                 }
             }
         };
@@ -130,27 +153,36 @@ impl Course {
             Some(settlement) => settlement,
             None => self.settle_abandoned().await,
         };
-        drop(permit);
+        drop((permit, charge));
         self.finish(settlement);
     }
 
     /// It is over: those who wait are told, then the listener.
-    fn finish(self, settlement: Settlement) {
+    fn finish(mut self, settlement: Settlement) {
         if !settlement.stored && self.host.registry.get(&self.task).is_none() {
             // The vault couldn't take the outcome: it is kept here, for as long as the host lives.
-            self.register(EndHandle::Queued(Arc::clone(&self.asked)));
+            self.register(self.live());
         }
-        let Self { host, task, command, standing, told, .. } = self;
-        let stored = settlement.stored;
-        let status = host.settled_status(&task, &command, &settlement.outcome);
-        let written = settlement.outcome.stdout_bytes + settlement.outcome.stderr_bytes;
-        // Before those who wait are told: what they do next finds it over, and looking at it clears the mark.
-        host.registry.settled(&task, command.session_id.as_deref(), stored);
-        host.note_settled(written);
-        standing.send_replace(Standing::Settled(settlement));
+        let ended = self.told.take().map(|told| {
+            let Self { host, task, command, settled, .. } = &self;
+            let Settlement { outcome, stored } = &settlement;
+            let status = || settled.get_or_init(|| host.settled_status(task, command, outcome)).clone();
+            let status = host.options.has_on_settled.then(status);
+            // Before those who wait are told: what they do next finds it over, and looking at it clears the mark.
+            host.registry.settled(task, command.session_id.as_deref(), *stored);
+            host.note_settled(outcome.stdout_bytes + outcome.stderr_bytes);
+            let (task, command) = (*task, Arc::clone(command));
+            (told, Ended { task, status, command, outcome: Arc::clone(outcome) })
+        });
+        self.standing.send_replace(Standing::Settled(settlement));
+        let Some((told, ended)) = ended else { return };
+        let host = self.host;
         tokio::spawn(async move {
             let _ = told.await; // an error says the same: the other end was dropped
-            host.listener.settled(status);
+            host.listener.settled(ended);
+            // Those who wait are told before anything is made ahead.
+            tokio::task::yield_now().await;
+            host.prepare_next();
         });
     }
 
@@ -171,6 +203,12 @@ impl Course {
             lost.stderr_bytes = layout::size_of(&folder, layout::STDERR);
         }
         let stored = self.adopt(vault, &lost).await.is_ok();
+        if let Ok(folder) = vault.folder(&self.task) {
+            let sweep = move || {
+                Ok(!layout::owes_removal(&folder) || layout::remove_tmp(&folder, limits::TMP_SWEEP_MS))
+            };
+            let _ = super::run::off_the_loop(sweep).await;
+        }
         Settlement { stored, ..unstored(lost) }
     }
 
@@ -197,7 +235,7 @@ impl Course {
 
     /// Has it wait for its turn.
     pub fn enqueue(self, prepared: Prepared, files: NewTask, place: oneshot::Receiver<Permit>) {
-        self.register(EndHandle::Queued(Arc::clone(&self.asked)));
+        self.register(self.live());
         tokio::spawn(self.wait_for_turn(prepared, files, place));
     }
 
@@ -249,5 +287,58 @@ async fn end_order(asked: &mut watch::Receiver<Option<EndOrder>>) -> EndOrder {
         Ok(Some(order)) => order,
         // Nobody can give one any more.
         Ok(None) | Err(_) => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::Value;
+    use crate::supervisor::launch::Supervisor;
+
+    struct Nobody;
+
+    impl super::super::Listener for Nobody {
+        fn settled(&self, _: super::super::ended::Ended) {}
+    }
+
+    fn command(task: &TaskId) -> CommandFile {
+        CommandFile {
+            task_id: task.to_string(),
+            label: "x".into(),
+            argv: vec!["x".into()],
+            cwd: "/".into(),
+            executable: "/x".into(),
+            session_id: None,
+            started_at: 1,
+            timeout_ms: 1,
+            max_output_bytes: 1,
+            queued: false,
+            host_pid: 1,
+            confinement: None,
+            tmp_dir: None,
+            keep_tmp: false,
+        }
+    }
+
+    /// On one thread the order is fixed: the first try to take the lock is over, in vain, when the lock is let go.
+    #[tokio::test(flavor = "current_thread")]
+    async fn a_lost_record_whose_lock_is_let_go_late_is_written_all_the_same() {
+        let dir = tempfile::tempdir().unwrap();
+        let vault_dir = Value::Text(dir.path().join("vault").to_str().unwrap().into());
+        let options = Value::Record(vec![("vaultDir".into(), vault_dir)]);
+        let supervisor = Arc::new(Supervisor::new("/nowhere".into()));
+        let host = CommandHost::new(&options, &Value::Absent, supervisor, Box::new(Nobody)).unwrap();
+        let task = TaskId::new().unwrap();
+        let command = Arc::new(command(&task));
+        let files = host.vault().unwrap().create(&task, &command).unwrap();
+        let course = Course::quiet(Arc::clone(&host), task, command);
+        let (settlement, ()) = tokio::join!(course.settle_abandoned(), async {
+            assert!(matches!(host.vault().unwrap().find(&task), Ok(Found::Live)));
+            drop(files);
+        });
+        assert_eq!((settlement.outcome.cause, settlement.stored), (Cause::KeeperLost, true));
+        let found = host.vault().unwrap().find(&task).unwrap();
+        assert!(matches!(found, Found::Settled(outcome) if *outcome == *settlement.outcome));
     }
 }

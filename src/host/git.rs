@@ -231,7 +231,7 @@ fn second_wall(invocation: &Invocation) -> Option<Rules> {
         program: None,
         env: &invocation.env,
     };
-    confinement::resolve(&wanted, None, &ground, Kernel::probe()).ok()
+    confinement::resolve(&wanted, None, &ground, Kernel::probe()).ok().map(|resolved| resolved.rules)
 }
 
 /// The git stage looks at the repository's files itself.

@@ -7,6 +7,7 @@ mod bank;
 mod course;
 pub mod doctor;
 mod elsewhere;
+mod ended;
 pub mod error;
 mod follow;
 pub mod git;
@@ -29,6 +30,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio::sync::watch;
 
+pub use self::ended::Ended;
 pub use self::list::CommandList;
 pub use self::options::{HostOptions, Retention};
 pub use self::pages::{ArtifactPage, OutputPage};
@@ -42,7 +44,6 @@ use self::error::HostError;
 use self::follow::Followers;
 use self::questions::Questions;
 use self::registry::Registry;
-use self::status::Status;
 use self::upkeep::Upkeep;
 use crate::confinement;
 use crate::error::Error;
@@ -56,7 +57,7 @@ use crate::vault::watch::Watcher;
 /// Who is told what happens without having asked.
 pub trait Listener: Send + Sync + 'static {
     /// A command of this host is over.
-    fn settled(&self, status: Status);
+    fn settled(&self, ended: Ended);
 }
 
 /// Whether the one who asked has given up.
@@ -171,6 +172,14 @@ impl CommandHost {
         let root = std::fs::canonicalize(active.rules.cwd_root()).ok()?;
         // The part of the vault's path that exists decides; the rest is made below it.
         let existing = vault.ancestors().find_map(|path| std::fs::canonicalize(path).ok())?;
+        if let Some(writable) = active.writes(&existing) {
+            return Some(format!(
+                "The vault {} lies below {}, which confinement.write gives: commands can change records and output, \
+                 their own and others'. Set vaultDir to a directory outside of it.",
+                vault.display(),
+                writable.display()
+            ));
+        }
         existing.starts_with(&root).then(|| {
             format!(
                 "The vault {} lies inside cwdRoot {}: a command that reads its own output grows it up to \
@@ -206,6 +215,20 @@ impl CommandHost {
         let vault = Vault::open(&self.vault_dir()?)?;
         let audit = Audit::new(vault.path());
         Ok(self.storage.get_or_init(|| Storage { vault, audit }))
+    }
+
+    /// Makes ahead what the next start needs of the vault.
+    fn prepare_next(&self) {
+        if let Some(storage) = self.storage.get().filter(|_| !self.disposed.load(Ordering::Acquire)) {
+            storage.vault.prepare_next();
+        }
+    }
+
+    /// Takes back what was made ahead.
+    fn discard_next(&self) {
+        if let Some(storage) = self.storage.get() {
+            storage.vault.discard_next();
+        }
     }
 
     fn vault(&self) -> Result<&Vault, Error> {

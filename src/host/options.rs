@@ -18,6 +18,8 @@ pub struct HostOptions {
     pub retention: Option<Retention>,
     /// fsync streams and record at settling.
     pub sync: bool,
+    /// The host has an `onSettled`, so each end is told with its status.
+    pub has_on_settled: bool,
 }
 
 /// From `{ olderThanMs?, maxBytes? }`, which the caller knows as `what`.
@@ -44,9 +46,10 @@ impl HostOptions {
         };
         // What keeps the event loop, and who is told, is JavaScript's to do; their shape is checked here all the same.
         fields.field("keepAlive").flag()?;
-        for listener in ["onStarted", "onSettled", "onRefused"] {
+        for listener in ["onStarted", "onRefused"] {
             fields.field(listener).function()?;
         }
+        let has_on_settled = fields.field("onSettled").function()?;
         let retention = fields.field("retention");
         let options = Self {
             vault_dir: path,
@@ -56,6 +59,7 @@ impl HostOptions {
                 Value::Absent => None,
                 value => Some(read_retention(value, retention.path())?),
             },
+            has_on_settled,
             sync: fields.field("durability").word(&[("rename", false), ("fsync", true)])?.unwrap_or(false),
         };
         fields.finish()?;

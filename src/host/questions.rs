@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::error::{HostError, Verdict};
 use super::start::Prepared;
+use crate::confinement::Shown;
 use crate::input::{Fields, InputError, Value, quoted};
 
 /// Which hook is asked.
@@ -37,6 +38,9 @@ pub struct HookRequest {
     pub timeout_ms: u64,
     /// Bytes kept of each stream.
     pub max_output_bytes: u64,
+    /// What the kernel would hold it to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confinement: Option<Shown>,
     /// What people would call it.
     pub label: String,
     /// Whose it is.

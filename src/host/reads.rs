@@ -126,7 +126,11 @@ impl CommandHost {
     }
 
     pub(super) fn settled_status(&self, task: &TaskId, command: &CommandFile, outcome: &Outcome) -> Status {
-        Status::settled(task, command, outcome, self.output(task, Tail::Final))
+        let output = match (outcome.stdout_bytes, outcome.stderr_bytes) {
+            (0, 0) => Output { bytes: [0, 0], tail: text::NO_OUTPUT.to_owned(), heads: Default::default() },
+            _ => self.output(task, Tail::Final),
+        };
+        Status::settled(task, command, outcome, output)
     }
 
     /// What the files say. A vault that was removed underneath says nothing: the status is still told.

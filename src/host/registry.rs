@@ -1,11 +1,12 @@
 //! The commands of one host that are not over, and those that are and that nobody has looked at yet.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use tokio::sync::watch;
 
+use super::status::Status;
 use crate::os::signal::SignalNumber;
 use crate::supervisor::live::{Orders, Settlement, Standing};
 use crate::vault::id::TaskId;
@@ -20,6 +21,8 @@ pub struct Live {
     pub since: Instant,
     /// How it stands.
     pub standing: watch::Receiver<Standing>,
+    /// What it says once it is over, for all who wait for that: put together once, before they are told.
+    pub settled: Arc<OnceLock<Status>>,
     /// How to have it ended.
     pub end: EndHandle,
 }

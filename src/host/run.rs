@@ -101,6 +101,7 @@ impl CommandHost {
         reply: &Value,
         cancel: Cancel,
     ) -> Result<Reply, Error> {
+        self.check_alive()?;
         let (hook, prepared) = self.questions.take(ticket)?;
         let digest = prepared.policy.rules.digest().to_owned();
         let argv = prepared.parts.argv.clone();
@@ -156,7 +157,12 @@ impl CommandHost {
         cancel: &Cancel,
     ) -> Result<Reply, Error> {
         match next {
-            Next::Ask(hook) => Ok(Reply::Question(Box::new(self.questions.ask(hook, prepared)))),
+            Next::Ask(hook) => {
+                let question = self.questions.ask(hook, prepared);
+                // Either this sees that the host was closed meanwhile, or the closing forgets the question.
+                self.check_alive()?;
+                Ok(Reply::Question(Box::new(question)))
+            }
             Next::Launch => Ok(Reply::Started(self.launch(prepared, cancel).await?)),
         }
     }
@@ -205,7 +211,11 @@ impl CommandHost {
         mut cancel: Cancel,
     ) -> Result<Status, Error> {
         let id = known(task)?;
-        let command = self.command_of(&id)?;
+        let live = self.registry.get(&id);
+        let command = match &live {
+            Some(live) => Arc::clone(&live.command),
+            None => self.command_of(&id)?,
+        };
         let timed = async {
             match timeout {
                 Some(timeout) => tokio::time::sleep(timeout).await,
@@ -217,9 +227,10 @@ impl CommandHost {
             outcome = self.over(&id) => {
                 if let Some(outcome) = outcome? {
                     self.registry.seen(&id);
-                    // It may have had its turn meanwhile, and began then.
-                    let command = self.command_of(&id).unwrap_or(command);
-                    return Ok(self.settled_status(&id, &command, &outcome));
+                    // One that waited for its turn began when it had it.
+                    let command = if command.queued { self.command_of(&id).unwrap_or(command) } else { command };
+                    let status = || self.settled_status(&id, &command, &outcome);
+                    return Ok(live.map_or_else(status, |live| live.settled.get_or_init(status).clone()));
                 }
             }
             () = timed => {}
@@ -263,24 +274,29 @@ impl CommandHost {
         count
     }
 
-    /// Ends everything, and refuses starts from now on.
-    pub async fn dispose(&self) {
+    /// Refuses starts from now on, those too that wait for a hook's word.
+    pub fn close(&self) {
         self.disposed.store(true, Ordering::Release);
         self.ended.send_replace(true);
         self.questions.clear();
+    }
+
+    /// Ends everything, and refuses starts from now on.
+    pub async fn dispose(&self) {
+        self.close();
         self.kill_all().await;
+        self.discard_next();
         self.followers.run_out();
     }
 
     /// The JavaScript environment is going away: everything ends, and nobody waits for it.
     pub fn abandon(&self) {
-        self.disposed.store(true, Ordering::Release);
-        self.ended.send_replace(true);
-        self.questions.clear();
+        self.close();
         self.followers.close_all();
         for (_, live) in self.registry.running() {
             live.end(SignalNumber::TERM, Cause::HostGone);
         }
+        self.discard_next();
     }
 }
 

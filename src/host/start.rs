@@ -7,7 +7,7 @@ use nix::sys::stat::{Mode, mkdirat};
 
 use super::error::HostError;
 use super::questions::{Hook, HookRequest};
-use crate::confinement::{self, Ground, Kernel, Rules};
+use crate::confinement::{self, Ground, Kernel, Resolved};
 use crate::error::Error;
 use crate::input::Value;
 use crate::os::file;
@@ -48,6 +48,17 @@ impl ActivePolicy {
         Ok(Self { programs, rules, closure: OnceLock::new(), held })
     }
 
+    /// What its confinement lets commands write that `path` lies below.
+    pub fn writes(&self, path: &Path) -> Option<PathBuf> {
+        let root = std::fs::canonicalize(self.rules.cwd_root()).ok()?;
+        let given = self.rules.confinement()?.write.as_ref()?;
+        let real = |given: &String| match self.held.iter().find(|(known, _)| known == given) {
+            Some((_, real)) => Some(real.clone()),
+            None => std::fs::canonicalize(root.join(given)).ok(),
+        };
+        given.iter().filter_map(real).find(|real| path.starts_with(real))
+    }
+
     /// Whether any program is compared with a digest, which reads it whole.
     pub fn has_pins(&self) -> bool {
         self.rules.executables().iter().any(|entry| entry.sha256().is_some())
@@ -65,7 +76,7 @@ pub struct Prepared {
     /// What runs, or why nothing can.
     pub program: Located,
     approved: bool,
-    confinement: Option<Rules>,
+    confinement: Option<Resolved>,
     tmp_dir: Option<String>,
 }
 
@@ -99,7 +110,7 @@ impl Prepared {
     /// Gives a confined command a temporary directory in `folder`, its own one in the vault, unless its environment
     /// names another.
     pub fn place_tmp(&mut self, folder: &Path) {
-        let Some(rules) = &mut self.confinement else { return };
+        let Some(Resolved { rules, .. }) = &mut self.confinement else { return };
         let Some(name) = layout::TMP.to_str().ok().filter(|_| !self.parts.own_tmpdir) else { return };
         let Some(path) = folder.join(name).to_str().map(str::to_owned) else { return };
         let keep = self.parts.confinement.as_ref().is_some_and(|confinement| confinement.keep_tmp);
@@ -131,6 +142,7 @@ impl Prepared {
             env_names: self.parts.env_names.clone(),
             timeout_ms: self.parts.budget.timeout_ms,
             max_output_bytes: self.parts.budget.max_output_bytes,
+            confinement: self.confinement.as_ref().map(|resolved| resolved.shown.clone()),
             label: self.parts.label.clone(),
             session_id: self.parts.session_id.clone(),
         }
@@ -171,7 +183,7 @@ impl Prepared {
             max_output_bytes: self.parts.budget.max_output_bytes,
             queued,
             host_pid: std::process::id(),
-            confinement: self.confinement.as_ref().map(|rules| rules.confined.clone()),
+            confinement: self.confinement.as_ref().map(|resolved| resolved.rules.confined.clone()),
             tmp_dir: self.tmp_dir.clone(),
             keep_tmp: self.parts.confinement.as_ref().is_some_and(|confinement| confinement.keep_tmp),
         }
@@ -220,7 +232,7 @@ impl Prepared {
                     open_files: parts.limits.open_files,
                     file_size_bytes: parts.limits.file_size_bytes,
                 },
-                confinement,
+                confinement: confinement.map(|resolved| resolved.rules),
             },
             task: files,
             cwd: cwd.into_fd(),
@@ -237,7 +249,7 @@ fn confine(
     parts: &CandidateParts,
     root: &WorkspaceRoot,
     program: &Located,
-) -> Result<Option<Rules>, Error> {
+) -> Result<Option<Resolved>, Error> {
     let Some(wanted) = &parts.confinement else { return Ok(None) };
     let ground = Ground {
         root: root.path(),

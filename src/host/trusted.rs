@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use nix::fcntl::{OFlag, open};
 use nix::sys::stat::Mode;
-use tokio::sync::watch;
 
+use super::course::Course;
+use super::registry::Live;
 use super::{Cancel, CommandHost};
 use crate::confinement::Rules;
 use crate::error::Error;
 use crate::os::clock::epoch_ms;
 use crate::os::signal::SignalNumber;
-use crate::supervisor::launch::{Handed, Handover};
-use crate::supervisor::live::{Settlement, Standing};
+use crate::supervisor::launch::Handover;
 use crate::vault::error::VaultError;
 use crate::vault::id::TaskId;
 use crate::vault::record::{Cause, CommandFile, Outcome};
@@ -57,7 +57,11 @@ pub struct Ran {
 
 impl CommandHost {
     /// Runs it to its end. When the one who asked gives up, it is ended.
-    pub(super) async fn run_trusted(&self, run: TrustedRun, cancel: &mut Cancel) -> Result<Ran, Error> {
+    pub(super) async fn run_trusted(
+        self: &Arc<Self>,
+        run: TrustedRun,
+        cancel: &mut Cancel,
+    ) -> Result<Ran, Error> {
         self.check_alive()?;
         super::start::check_platform()?;
         let vault = self.vault()?;
@@ -66,7 +70,8 @@ impl CommandHost {
         let task = TaskId::new().map_err(internal)?;
         let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
         let cwd: OwnedFd = open(&run.cwd, flags, Mode::empty()).map_err(|errno| internal(errno.into()))?;
-        let task_files = vault.create(&task, &run.command_file(&task))?;
+        let command = Arc::new(run.command_file(&task));
+        let task_files = vault.create(&task, &command)?;
         let handover = Handover {
             specification: run.specification(&task),
             task: task_files,
@@ -75,34 +80,26 @@ impl CommandHost {
             input: None,
             sync: false,
         };
-        let settlement = match self.supervisor.hand_over(&handover).await {
-            Err(error) => {
-                vault.discard(&task);
-                return Err(error.into());
+        let course = Course::quiet(Arc::clone(self), task, command);
+        let mut asked = Asked(course.live());
+        if let Err(failed) = course.launch(handover, None).await {
+            vault.discard(&task);
+            return Err(failed.error);
+        }
+        let mut ended = Cancel(self.ended.subscribe());
+        let settled = tokio::select! {
+            settled = asked.0.settled() => settled,
+            () = cancel.set() => {
+                asked.0.end(SignalNumber::TERM, Cause::Abort);
+                asked.0.settled().await
             }
-            Ok(Handed::Settled(settlement)) => settlement,
-            Ok(Handed::Running(link)) => {
-                drop(handover);
-                let (reader, orders) = link.split();
-                let standing = watch::Sender::new(Standing::Running);
-                let mut ended = Cancel(self.ended.subscribe());
-                let follow = reader.follow(&standing);
-                tokio::pin!(follow);
-                let settled = tokio::select! {
-                    settled = &mut follow => settled,
-                    () = cancel.set() => {
-                        orders.end(SignalNumber::TERM, Cause::Abort);
-                        follow.await
-                    }
-                    () = ended.set() => {
-                        orders.end(SignalNumber::TERM, Cause::KillAll);
-                        follow.await
-                    }
-                };
-                settled.unwrap_or_else(lost)
+            () = ended.set() => {
+                asked.0.end(SignalNumber::TERM, Cause::KillAll);
+                asked.0.settled().await
             }
         };
-        Ok(Ran { task, outcome: settlement.outcome })
+        let unfollowed = || super::error::HostError::Internal { reason: "a run was not followed".into() };
+        Ok(Ran { task, outcome: settled.ok_or_else(unfollowed)?.outcome })
     }
 
     /// Removes a run whose output was only a step.
@@ -129,10 +126,13 @@ impl CommandHost {
     }
 }
 
-/// Keeper and warden were both killed.
-fn lost() -> Settlement {
-    let outcome = Outcome::bare(Cause::KeeperLost, "keeper and warden were both killed");
-    Settlement { outcome: Arc::new(outcome), stored: false }
+/// A run as the one who asked for it holds it: whoever stops waiting has it ended.
+struct Asked(Live);
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        self.0.end(SignalNumber::TERM, Cause::Abort);
+    }
 }
 
 impl TrustedRun {

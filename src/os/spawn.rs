@@ -19,11 +19,18 @@ pub enum Executable<'a> {
     Descriptor(BorrowedFd<'a>),
 }
 
+/// What `setrlimit(2)` calls a limit by: glibc has a type of its own for it, where musl takes the `int` of the manual.
+#[cfg(target_env = "musl")]
+pub type LimitName = c_int;
+/// What `setrlimit(2)` calls a limit by: glibc has a type of its own for it, where musl takes the `int` of the manual.
+#[cfg(not(target_env = "musl"))]
+pub type LimitName = libc::__rlimit_resource_t;
+
 /// One `setrlimit(2)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResourceLimit {
     /// `RLIMIT_…`.
-    pub resource: libc::__rlimit_resource_t,
+    pub resource: LimitName,
     /// Soft limit.
     pub soft: u64,
     /// Hard limit.
@@ -258,7 +265,10 @@ unsafe fn set_up(shared: &Shared) -> Stage {
                 // Refused where there is none to lose: what is out of the bounding set doesn't come back at exec
                 // (`capabilities(7)`).
                 libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
-                libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_LOWER, capability, 0, 0);
+                // Lowering costs new credentials even where there is nothing to lower.
+                if libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_IS_SET, capability, 0, 0) == 1 {
+                    libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_LOWER, capability, 0, 0);
+                }
             }
         }
         // Neither Landlock nor a filter can be set by an unprivileged process that could still gain privileges

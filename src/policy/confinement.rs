@@ -203,7 +203,7 @@ fn narrower_network(base: &Network, asked: Option<Network>) -> Result<Network, P
     if narrower {
         Ok(asked)
     } else {
-        Err(wider("network", &network_wire(&asked).to_string(), &network_wire(base).to_string()))
+        Err(wider("network", &asked.to_wire().to_string(), &base.to_wire().to_string()))
     }
 }
 
@@ -266,11 +266,14 @@ fn network(field: &Field<'_>) -> Result<Option<Network>, InputError> {
     }
 }
 
-fn network_wire(network: &Network) -> Json {
-    match network {
-        Network::None => json!("none"),
-        Network::Host => json!("host"),
-        Network::ConnectTcp(ports) => json!({ "connectTcp": ports }),
+impl Network {
+    /// As a policy has it.
+    pub fn to_wire(&self) -> Json {
+        match self {
+            Self::None => json!("none"),
+            Self::Host => json!("host"),
+            Self::ConnectTcp(ports) => json!({ "connectTcp": ports }),
+        }
     }
 }
 
@@ -286,7 +289,7 @@ impl Confinement {
             ("execute", execute),
             ("read", self.read.as_ref().map(|paths| json!(paths))),
             ("write", self.write.as_ref().map(|paths| json!(paths))),
-            ("network", Some(network_wire(&self.network))),
+            ("network", Some(self.network.to_wire())),
             ("signals", self.own_signals.then(|| json!("own-tree"))),
             ("keepTmp", Some(json!(self.keep_tmp))),
         ];

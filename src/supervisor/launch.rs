@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::error::SupervisorError;
 use super::live::{KeeperLink, Settlement};
-use super::warden_link::{WardenLink, send_all};
+use super::warden_link::{Charge, Charges, WardenLink, send_all};
 use crate::limits;
 use crate::os::socket;
 use crate::vault::layout;
@@ -50,6 +50,7 @@ pub enum Handed {
 pub struct Supervisor {
     warden: PathBuf,
     link: tokio::sync::Mutex<Option<Arc<WardenLink>>>,
+    charges: Charges,
 }
 
 /// Why one try failed.
@@ -63,7 +64,7 @@ enum Try {
 impl Supervisor {
     /// With the warden's file at `warden`.
     pub fn new(warden: PathBuf) -> Self {
-        Self { warden, link: tokio::sync::Mutex::new(None) }
+        Self { warden, link: tokio::sync::Mutex::new(None), charges: Charges::default() }
     }
 
     /// Hands a command over and waits for the first word of it.
@@ -83,12 +84,9 @@ impl Supervisor {
         self.link.lock().await.as_ref()?.pid()
     }
 
-    /// Lets the warden go on, should somebody have stopped it: what it watches over is not noticed meanwhile.
-    pub fn wake_warden(&self) {
-        // Locked means that it is being started or abandoned.
-        if let Ok(Some(link)) = self.link.try_lock().as_deref() {
-            link.wake();
-        }
+    /// Says that a command runs, until what this gives is dropped: the warden isn't left stopped meanwhile.
+    pub fn charge(&self) -> Charge {
+        self.charges.add()
     }
 
     /// Starts the warden ahead of the first command.
@@ -101,7 +99,7 @@ impl Supervisor {
         if let Some(link) = link.as_ref().filter(|link| !link.is_gone()) {
             return Ok(Arc::clone(link));
         }
-        let new = Arc::new(WardenLink::start(&self.warden)?);
+        let new = Arc::new(WardenLink::start(&self.warden, self.charges.clone())?);
         let watched = Arc::clone(&new);
         tokio::spawn(async move { watched.watch().await });
         *link = Some(Arc::clone(&new));

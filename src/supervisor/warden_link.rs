@@ -4,15 +4,45 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::io::Interest;
 use tokio::net::UnixStream;
+use tokio::sync::watch;
 
 use super::error::SupervisorError;
+use crate::limits;
 use crate::os::socket;
+
+/// How many commands there are to watch over.
+#[derive(Debug, Clone, Default)]
+pub struct Charges(Arc<watch::Sender<usize>>);
+
+/// One of them, until it is dropped.
+#[derive(Debug)]
+pub struct Charge(Charges);
+
+impl Charges {
+    /// One more.
+    pub fn add(&self) -> Charge {
+        self.0.send_modify(|count| *count += 1);
+        Charge(self.clone())
+    }
+
+    /// Waits until there is one.
+    async fn any(&self) {
+        // The sender is this one's own, so it can't be gone.
+        let _ = self.0.subscribe().wait_for(|count| *count > 0).await;
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.0.0.send_modify(|count| *count -= 1);
+    }
+}
 
 /// A running warden.
 #[derive(Debug)]
@@ -23,12 +53,13 @@ pub struct WardenLink {
     child: Mutex<Option<Child>>,
     gone: AtomicBool,
     path: PathBuf,
+    charges: Charges,
 }
 
 impl WardenLink {
     /// Starts the warden at `path`. `std` uses `posix_spawn` as long as nothing has to run in the child between fork
     /// and exec, so the cost doesn't grow with this process.
-    pub fn start(path: &Path) -> Result<Self, SupervisorError> {
+    pub fn start(path: &Path, charges: Charges) -> Result<Self, SupervisorError> {
         let (own, theirs) =
             socket::pair().map_err(|error| SupervisorError::system("making a socket", error))?;
         let child = Command::new(path)
@@ -53,6 +84,7 @@ impl WardenLink {
             child: Mutex::new(Some(child)),
             gone: AtomicBool::new(false),
             path: path.to_owned(),
+            charges,
         })
     }
 
@@ -95,11 +127,22 @@ impl WardenLink {
         }
     }
 
-    /// Waits until it is gone, and reaps it.
+    /// Waits until it is gone, and reaps it. Meanwhile it isn't left stopped, as long as there is anything to watch over:
+    /// what happens to keepers is not noticed by a stopped one.
     pub async fn watch(&self) {
+        const OFTEN: Duration = Duration::from_millis(limits::WARDEN_WAKE_MS);
         while !self.is_gone() {
-            if self.socket.readable().await.is_err() {
-                self.bury();
+            let glance = async {
+                self.charges.any().await;
+                tokio::time::sleep(OFTEN).await;
+            };
+            tokio::select! {
+                readable = self.socket.readable() => {
+                    if readable.is_err() {
+                        self.bury();
+                    }
+                }
+                () = glance => self.wake(),
             }
         }
     }
@@ -144,4 +187,56 @@ pub async fn send_all(to: &UnixStream, bytes: &[u8], descriptors: &[BorrowedFd<'
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    /// Stands where the warden would: notes each SIGCONT beside itself, and ends with its socket.
+    const NOTES_CONT: &str = "#!/bin/sh\ntrap 'echo x >> $0.woken' CONT\necho up > $0.up\nexec 3<&0\n\
+                              cat <&3 > /dev/null &\nwhile kill -0 $! 2> /dev/null; do wait $!; done\n";
+
+    async fn until(what: &str, fact: impl Fn() -> bool) {
+        let end = Instant::now() + Duration::from_secs(30);
+        while !fact() {
+            assert!(Instant::now() < end, "waited in vain for {what}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_warden_is_let_go_on_once_a_second_however_many_commands_run_and_never_while_none_does() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("warden");
+        std::fs::write(&file, NOTES_CONT).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let noted =
+            || std::fs::read_to_string(dir.path().join("warden.woken")).unwrap_or_default().lines().count();
+        let charges = Charges::default();
+        let link = Arc::new(WardenLink::start(&file, charges.clone()).unwrap());
+        let watched = Arc::clone(&link);
+        let watching = tokio::spawn(async move { watched.watch().await });
+        until("the stand-in", || dir.path().join("warden.up").exists()).await;
+
+        let begun = Instant::now();
+        let running: Vec<_> = (0..1000).map(|_| charges.add()).collect();
+        until("a third glance", || noted() >= 3).await;
+        let (glances, seconds) = (noted() as u64, begun.elapsed().as_secs());
+        assert!(seconds >= 2 && glances <= seconds + 1, "{glances} glances in {seconds} s");
+
+        drop(running);
+        // One more may be on its way; after that two of its times pass without any.
+        tokio::time::sleep(Duration::from_millis(limits::WARDEN_WAKE_MS)).await;
+        let idle = noted();
+        tokio::time::sleep(Duration::from_millis(2 * limits::WARDEN_WAKE_MS)).await;
+        assert_eq!(noted(), idle, "it was let go on though nothing ran");
+
+        let _again = charges.add();
+        until("a glance for the next command", || noted() > idle).await;
+        link.abandon();
+        watching.await.unwrap();
+    }
 }

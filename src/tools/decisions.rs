@@ -19,7 +19,8 @@ use crate::host::questions::{Hook, Question};
 use crate::host::{Cancel, CancelSender};
 use crate::limits;
 
-/// What makes two starts the same question.
+/// What makes two starts the same question. Their confinement isn't in it: a model can't set one, and what holds is
+/// what was resolved, and shown, when the hook was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Key {
     /// The policy that asks, by its digest.

@@ -18,6 +18,7 @@ fn question(hook: Hook, ticket: u64) -> Question {
         env_names: Vec::new(),
         timeout_ms: 7,
         max_output_bytes: 1,
+        confinement: None,
         label: "x".into(),
         session_id: None,
     };

@@ -69,11 +69,11 @@ async fn each_refusal_is_a_value() {
         ("command_kill", json!({ "taskId": task }), "ERR_UNKNOWN_TASK", "No background command"),
         ("command_search", json!({ "taskId": task, "pattern": "x" }), "ERR_UNKNOWN_TASK", "No background"),
         ("command_search", json!({ "taskId": task }), "ERR_BAD_OPTION", "params.pattern is required"),
-        ("retrieve_context", json!({ "artifactId": "../etc" }), "ERR_UNKNOWN_TASK", "No artifact"),
+        ("retrieve_context", json!({ "artifactId": "../etc" }), "ERR_UNKNOWN_ARTIFACT", "No artifact"),
         (
             "retrieve_context",
             json!({ "artifactId": format!("{task}-stdout") }),
-            "ERR_UNKNOWN_TASK",
+            "ERR_UNKNOWN_ARTIFACT",
             "No artifact",
         ),
         ("command_stat", json!({}), "ERR_UNKNOWN_TOOL", "Did you mean \"command_status\"?"),

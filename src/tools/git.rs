@@ -139,17 +139,8 @@ struct LogParams {
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "a schema: the git stage reads the values")]
 struct ExtendedLogParams {
-    /// A branch, a tag, a commit id, one of these with ~n or ^, or a range `a..b`. Default: HEAD.
-    r#ref: Option<String>,
-    /// Only commits that touched this path, relative to the repository's root.
-    path: Option<String>,
-    /// How many commits at most.
-    max_count: Option<Count>,
-    /// Only commits since an ISO date (`2026-01-31`) or an age (`2 weeks ago`).
-    since: Option<String>,
-    /// How much of each commit.
-    #[schemars(extend("default" = "oneline"))]
-    format: Option<LogFormat>,
+    #[schemars(flatten)]
+    log: LogParams,
     /// Only commits whose author's name or address contains this text.
     author: Option<String>,
     /// Only commits that added or removed this text.

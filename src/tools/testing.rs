@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::host::status::Status;
-use crate::host::{CommandHost, Listener};
+use crate::host::{CommandHost, Ended, Listener};
 use crate::input::Value;
 use crate::supervisor::launch::Supervisor;
 
@@ -22,7 +21,7 @@ pub(super) fn value(json: serde_json::Value) -> Value {
 struct Deaf;
 
 impl Listener for Deaf {
-    fn settled(&self, _: Status) {}
+    fn settled(&self, _: Ended) {}
 }
 
 /// A host that has no warden: everything up to the hand-over works.

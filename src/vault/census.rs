@@ -13,6 +13,14 @@ use super::store::{Vault, existing, is_locked, is_own, read_error};
 use crate::limits;
 use crate::os::clock::epoch_ms;
 
+/// What the name of a folder begins with while it is being removed.
+pub(super) const TRASH: &str = ".trash-";
+
+/// The name under which the folder of a task is removed.
+pub(super) fn trash_of(task: &TaskId) -> String {
+    format!("{TRASH}{task}")
+}
+
 /// One task or banked artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
@@ -123,11 +131,18 @@ fn sight(meta: &std::fs::Metadata) -> Sight {
 
 /// What a file, or a folder with what is in it, takes of the disk; links are not followed.
 pub(super) fn disk_bytes(path: &Path) -> u64 {
+    disk_bytes_to(path, DEPTH)
+}
+
+/// Each level takes a descriptor, and a command decides how many there are in its temporary directory.
+const DEPTH: usize = 16;
+
+fn disk_bytes_to(path: &Path, depth: usize) -> u64 {
     let Ok(meta) = std::fs::symlink_metadata(path) else { return 0 };
     let mut bytes = sight(&meta).bytes;
-    if meta.is_dir() && is_own(meta.uid()) {
+    if depth > 0 && meta.is_dir() && is_own(meta.uid()) {
         let below = std::fs::read_dir(path).into_iter().flatten().flatten();
-        bytes += below.map(|entry| disk_bytes(&entry.path())).sum::<u64>();
+        bytes += below.map(|entry| disk_bytes_to(&entry.path(), depth - 1)).sum::<u64>();
     }
     bytes
 }

@@ -3,18 +3,19 @@
 //! A folder is renamed out of sight before it is emptied, so that no reader meets half of one. What a crash leaves of
 //! that is removed by the next cleanup, of whatever process.
 
+use std::ffi::CString;
+use std::time::{Duration, Instant};
+
 use nix::fcntl::renameat;
 
 use super::bank::BANKING;
-use super::census::{self, Census, Entry};
+use super::census::{self, Census, Entry, TRASH};
 use super::error::VaultError;
 use super::id::TaskId;
 use super::store::Vault;
+use super::sweep;
 use crate::limits;
 use crate::os::clock::epoch_ms;
-
-/// What the name of a folder begins with while it is being removed.
-const TRASH: &str = ".trash-";
 
 /// What may be removed. With neither bound nothing is but what a crash left.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -63,11 +64,11 @@ impl Vault {
 
     /// `false` when another process was faster, or it can't be done.
     fn remove(&self, id: &TaskId) -> bool {
-        let trash = format!("{TRASH}{id}");
+        let trash = census::trash_of(id);
         if renameat(&self.dir, id.as_str(), &self.dir, trash.as_str()).is_err() {
             return false;
         }
-        let _ = std::fs::remove_dir_all(self.inside(&trash));
+        self.sweep(&trash);
         true
     }
 
@@ -82,10 +83,18 @@ impl Vault {
             if name.starts_with(TRASH) || name.strip_prefix(BANKING).is_some_and(unfinished) {
                 let path = self.inside(&name);
                 freed += census::disk_bytes(&path);
-                let _ = std::fs::remove_dir_all(path);
+                self.sweep(&name);
             }
         }
         Ok(freed)
+    }
+
+    /// Removes a folder, in which a command may have left what it liked. What is too much for one time is left to the
+    /// next.
+    fn sweep(&self, name: &str) {
+        let Ok(name) = CString::new(name) else { return };
+        let until = Instant::now() + Duration::from_millis(limits::CLEANUP_SWEEP_MS);
+        sweep::remove(&self.dir, &name, until);
     }
 }
 
@@ -97,7 +106,7 @@ mod tests {
     use super::*;
     use std::fs::File;
     use std::os::unix::fs::FileExt as _;
-    use std::time::{Duration, SystemTime};
+    use std::time::SystemTime;
 
     struct Place {
         dir: tempfile::TempDir,
@@ -172,6 +181,22 @@ mod tests {
         let all = Retention { older_than_ms: Some(0), max_bytes: Some(0) };
         assert_eq!(place.vault.cleanup(all).unwrap().ids, [young]);
         assert_eq!(place.left(), [live]);
+    }
+
+    #[test]
+    fn a_folder_goes_whatever_its_command_has_left_in_it() {
+        let place = Place::new();
+        let task = place.settled(1, HOUR);
+        let mut at = File::open(place.dir.path().join(task.as_str())).unwrap();
+        let name = c"twenty characters, no";
+        for _ in 0..300 {
+            nix::sys::stat::mkdirat(&at, name, nix::sys::stat::Mode::S_IRWXU).unwrap();
+            let flags = nix::fcntl::OFlag::O_DIRECTORY;
+            at = nix::fcntl::openat(&at, name, flags, nix::sys::stat::Mode::empty()).unwrap().into();
+        }
+        let all = Retention { max_bytes: Some(0), ..Retention::default() };
+        assert_eq!(place.vault.cleanup(all).unwrap().ids, [task]);
+        assert_eq!(std::fs::read_dir(place.dir.path()).unwrap().count(), 0);
     }
 
     #[test]

@@ -5,11 +5,14 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::FileExt as _;
+use std::time::{Duration, Instant};
 
 use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
+use serde::Deserialize;
 
 use super::record::{CommandFile, Outcome};
+use super::sweep;
 
 /// What was started.
 pub const COMMAND: &str = "command.json";
@@ -26,6 +29,34 @@ pub const CONTROL: &str = "control.sock";
 
 /// The command's private temporary directory, where it is confined.
 pub const TMP: &std::ffi::CStr = c"tmp";
+
+/// What of `command.json` says what becomes of [`TMP`].
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Keeps {
+    #[serde(default)]
+    keep_tmp: bool,
+}
+
+/// Whether there is a temporary directory that its command was not to keep.
+pub fn owes_removal(folder: &impl AsFd) -> bool {
+    let there =
+        nix::sys::stat::fstatat(folder.as_fd(), TMP, nix::fcntl::AtFlags::AT_SYMLINK_NOFOLLOW).is_ok();
+    there
+        && !open_own(folder, COMMAND).is_some_and(|file| {
+            serde_json::from_reader(io::BufReader::new(file)).is_ok_and(|Keeps { keep_tmp }| keep_tmp)
+        })
+}
+
+/// Removes the temporary directory, for as long as `ms` milliseconds; false when something of it stays.
+pub fn remove_tmp(folder: &impl AsFd, ms: u64) -> bool {
+    sweep::remove(folder, TMP, Instant::now() + Duration::from_millis(ms))
+}
+
+fn open_own(folder: &impl AsFd, name: &str) -> Option<File> {
+    let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+    Some(File::from(openat(folder.as_fd(), name, flags, Mode::empty()).ok()?))
+}
 
 /// Where the index of a stream is, once the stream is long enough to need one.
 pub fn index_name(stream: &str) -> String {
@@ -52,11 +83,17 @@ pub fn is_marked_started(pending: &File) -> io::Result<bool> {
 }
 
 /// Writes the outcome into the reserved blocks and gives it its name, which no reader has seen before: the new
-/// name appears with the whole content or not at all.
+/// name appears with the whole content or not at all. Reserved blocks that it doesn't fill stay its own: giving them
+/// back takes longer than all the rest of a settling where the file system tells the disk of free blocks at once
+/// (`discard` in `ext4(5)`).
 pub fn store_outcome(folder: &impl AsFd, pending: &File, outcome: &Outcome, sync: bool) -> io::Result<()> {
     let bytes = serde_json::to_vec(outcome)?;
     pending.write_all_at(&bytes, 0)?;
-    pending.set_len(bytes.len() as u64)?;
+    let length = bytes.len() as u64;
+    // Longer only after a writer that was killed in the middle of a longer one.
+    if pending.metadata()?.len() != length {
+        pending.set_len(length)?;
+    }
     if sync {
         pending.sync_all()?;
         sync_existing(folder, COMMAND)?;
@@ -81,9 +118,7 @@ fn sync_existing(folder: &impl AsFd, name: &str) -> io::Result<()> {
 
 /// The outcome that was stored, if one was.
 pub fn stored_outcome(folder: &impl AsFd) -> Option<Outcome> {
-    let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
-    let file = File::from(openat(folder.as_fd(), RECORD, flags, Mode::empty()).ok()?);
-    serde_json::from_slice(&io::read_to_string(file).ok()?.into_bytes()).ok()
+    serde_json::from_slice(&io::read_to_string(open_own(folder, RECORD)?).ok()?.into_bytes()).ok()
 }
 
 /// Says anew what was started: for a command whose turn came later than its folder. The old text stays whole until
@@ -116,6 +151,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_temporary_directory_is_owed_removal_unless_its_command_keeps_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = File::open(dir.path()).unwrap();
+        assert!(!owes_removal(&folder), "there is none");
+        std::fs::create_dir(dir.path().join("tmp")).unwrap();
+        for (command, owed) in [("", true), ("{}", true), (r#"{"keepTmp":true}"#, false)] {
+            std::fs::write(dir.path().join(COMMAND), command).unwrap();
+            assert_eq!(owes_removal(&folder), owed, "{command}");
+        }
+        assert!(remove_tmp(&folder, 10_000) && !owes_removal(&folder));
+    }
+
+    #[test]
     fn an_outcome_replaces_the_mark_and_takes_its_name() {
         let dir = tempfile::tempdir().unwrap();
         let folder = File::open(dir.path()).unwrap();
@@ -128,5 +176,27 @@ mod tests {
         let text = std::fs::read(dir.path().join(RECORD)).unwrap();
         assert_eq!(serde_json::from_slice::<Outcome>(&text).unwrap(), outcome);
         assert!(!dir.path().join(PENDING).exists());
+    }
+
+    #[test]
+    fn what_a_longer_text_left_is_no_part_of_the_outcome_and_the_reserve_stays() {
+        use std::os::unix::fs::MetadataExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let folder = File::open(dir.path()).unwrap();
+        let pending = File::create_new(dir.path().join(PENDING)).unwrap();
+        crate::os::file::reserve(&pending, crate::limits::RECORD_RESERVED_BYTES).unwrap();
+        let reserved = pending.metadata().unwrap().blocks();
+        pending.write_all_at(&[b'x'; 2000], 0).unwrap();
+        let outcome = Outcome::bare(Cause::Kill, "was killed with SIGTERM");
+        store_outcome(&folder, &pending, &outcome, false).unwrap();
+        assert_eq!(stored_outcome(&folder), Some(outcome));
+
+        let other = tempfile::tempdir().unwrap();
+        let folder = File::open(other.path()).unwrap();
+        let pending = File::create_new(other.path().join(PENDING)).unwrap();
+        crate::os::file::reserve(&pending, crate::limits::RECORD_RESERVED_BYTES).unwrap();
+        mark_started(&pending).unwrap();
+        store_outcome(&folder, &pending, &Outcome::bare(Cause::Kill, "x"), false).unwrap();
+        assert!(pending.metadata().unwrap().blocks() >= reserved);
     }
 }

@@ -13,11 +13,12 @@ use nix::sys::stat::{Mode, mkdirat};
 use super::error::VaultError;
 use super::id::{Stream, TaskId};
 use super::layout;
+use super::next::Next;
 use super::record::{CommandFile, Outcome};
 use crate::limits;
 use crate::os::file;
 
-const DIRECTORY: OFlag =
+pub(super) const DIRECTORY: OFlag =
     OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_CLOEXEC).union(OFlag::O_NOFOLLOW);
 const NEW_FILE: OFlag = OFlag::O_RDWR.union(OFlag::O_CREAT).union(OFlag::O_EXCL).union(OFlag::O_CLOEXEC);
 /// `O_NONBLOCK`: a FIFO that somebody put in a file's place must not be waited for.
@@ -30,6 +31,7 @@ pub(super) const OWN_FILE: Mode = Mode::S_IRUSR.union(Mode::S_IWUSR);
 pub struct Vault {
     pub(super) dir: OwnedFd,
     pub(super) path: PathBuf,
+    pub(super) next: Next,
 }
 
 /// A task's folder with the descriptors that its keeper will need.
@@ -46,6 +48,18 @@ pub struct NewTask {
 }
 
 impl NewTask {
+    /// The files of a task that is to be, in its empty folder, with the record's blocks reserved and locked.
+    pub(super) fn in_folder(folder: OwnedFd) -> io::Result<Self> {
+        let pending = new_file(&folder, layout::PENDING)?;
+        if !file::try_lock(&pending)? {
+            return Err(io::Error::from(Errno::EWOULDBLOCK));
+        }
+        file::reserve(&pending, limits::RECORD_RESERVED_BYTES)?;
+        let stdout = new_file(&folder, layout::STDOUT)?;
+        let stderr = new_file(&folder, layout::STDERR)?;
+        Ok(Self { folder, pending, stdout, stderr })
+    }
+
     /// The same files once more.
     pub fn try_clone(&self) -> io::Result<Self> {
         Ok(Self {
@@ -93,7 +107,7 @@ impl Vault {
             return Err(VaultError::Mode { path: shown(), mode: meta.mode() & 0o7777 });
         }
         let path = std::fs::canonicalize(path).map_err(opened)?;
-        Ok(Self { dir: dir.into(), path })
+        Ok(Self { dir: dir.into(), path, next: Next::default() })
     }
 
     /// Where the vault is when nobody says: `$XDG_STATE_HOME/argvault`, else `~/.local/state/argvault`.
@@ -113,7 +127,7 @@ impl Vault {
 
     /// Makes the folder of a new task, with the record's blocks reserved and locked, and `command.json` written.
     pub fn create(&self, task: &TaskId, command: &CommandFile) -> Result<NewTask, VaultError> {
-        let create = || -> io::Result<NewTask> {
+        let make = || -> io::Result<NewTask> {
             match mkdirat(&self.dir, task.as_str(), Mode::S_IRWXU) {
                 // The vault itself was removed underneath.
                 Err(Errno::ENOENT) => {
@@ -122,16 +136,12 @@ impl Vault {
                 }
                 made => made?,
             }
-            let folder = openat(&self.dir, task.as_str(), DIRECTORY, Mode::empty())?;
-            let pending = new_file(&folder, layout::PENDING)?;
-            if !file::try_lock(&pending)? {
-                return Err(io::Error::from(Errno::EWOULDBLOCK));
-            }
-            file::reserve(&pending, limits::RECORD_RESERVED_BYTES)?;
-            let stdout = new_file(&folder, layout::STDOUT)?;
-            let stderr = new_file(&folder, layout::STDERR)?;
-            new_file(&folder, layout::COMMAND)?.write_all(&serde_json::to_vec(command)?)?;
-            Ok(NewTask { folder, pending, stdout, stderr })
+            NewTask::in_folder(openat(&self.dir, task.as_str(), DIRECTORY, Mode::empty())?)
+        };
+        let create = || -> io::Result<NewTask> {
+            let files = self.take_next(task).map_or_else(make, Ok)?;
+            new_file(&files.folder, layout::COMMAND)?.write_all(&serde_json::to_vec(command)?)?;
+            Ok(files)
         };
         create().map_err(|source| {
             self.discard(task);

@@ -36,6 +36,7 @@ impl Delegation {
         let dir = openat(&parent, name.as_str(), DIRECTORY, Mode::empty()).ok()?;
         // Held by this process and by all keepers that it forks: free once the last of them is gone.
         let _ = file::try_lock(&dir);
+        enable_controllers(&dir);
         sweep(&parent, &own);
         Some(Self { parent, dir, name })
     }
@@ -78,6 +79,18 @@ impl Delegation {
     /// Removes the warden's directory, which must be empty by now.
     pub fn remove(self) {
         let _ = unlinkat(&self.parent, self.name.as_str(), UnlinkatFlags::RemoveDir);
+    }
+}
+
+/// Hands on what the directory was given, so that leaves have files to bound memory and processes with. Nobody is in the
+/// directory itself, so nothing stands against it (`cgroups(7)`, "no internal processes" rule). One by one: a
+/// controller that isn't there fails the whole write.
+fn enable_controllers(dir: &OwnedFd) {
+    for controller in ["+memory", "+pids"] {
+        let flags = OFlag::O_WRONLY | OFlag::O_CLOEXEC;
+        if let Ok(control) = openat(dir, "cgroup.subtree_control", flags, Mode::empty()) {
+            let _ = File::from(control).write_all(controller.as_bytes());
+        }
     }
 }
 
@@ -171,6 +184,20 @@ mod tests {
         let found = own_cgroup(HYBRID, "4:memory:/x\n0::/user.slice/a\n").unwrap();
         assert_eq!(found, PathBuf::from("/sys/fs/cgroup/unified/user.slice/a"));
         assert_eq!(own_cgroup(HYBRID, "0::/\n").unwrap(), PathBuf::from("/sys/fs/cgroup/unified/"));
+    }
+
+    #[test]
+    fn an_out_of_memory_kill_is_read_from_the_leafs_own_events() {
+        let dir = tempfile::tempdir().unwrap();
+        let open = || OwnedFd::from(File::open(dir.path()).unwrap());
+        let leaf = Leaf { parent: open(), dir: open(), name: "x".into() };
+        assert!(!leaf.had_oom_kill(), "no memory controller, no file");
+        for (kills, had) in [("0", false), ("1", true), ("12", true)] {
+            let events = format!("low 0\nhigh 0\nmax 7\noom 3\noom_kill {kills}\noom_group_kill 0\n");
+            std::fs::write(dir.path().join("memory.events"), events).unwrap();
+            assert_eq!(leaf.had_oom_kill(), had, "{kills}");
+        }
+        assert!(leaf.set("memory.max", 5).is_err(), "a file that isn't there is made by nobody");
     }
 
     #[test]

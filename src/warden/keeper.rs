@@ -12,7 +12,6 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signalfd::SignalFd;
 
 use super::capture::{Capture, Trouble};
-use super::confine::sweep;
 use super::containment::{Delegation, Leaf};
 use super::launch::{self, Launched};
 use super::lifecycle::{Action, Lifecycle, Timings};
@@ -80,6 +79,8 @@ impl Rounds {
 
 struct Keeper {
     peers: Peers,
+    /// When other hosts are let in; `None` once they are.
+    listen_at: Option<Instant>,
     folder: OwnedFd,
     pending: std::fs::File,
     sync: bool,
@@ -141,8 +142,10 @@ impl Keeper {
             kill_grace: Duration::from_millis(kill_grace_ms),
             stray_grace: Duration::from_millis(stray_grace_ms),
         };
+        let listen_at = Some(started + Duration::from_millis(limits::KEEPER_LISTENS_AFTER_MS));
         Self {
             peers,
+            listen_at,
             folder: post.folder,
             pending: post.pending,
             sync: post.sync,
@@ -167,8 +170,6 @@ impl Keeper {
     }
 
     fn run(mut self) {
-        self.peers.tell_host(&Report::Started);
-        self.peers.listen(self.folder.as_fd());
         if self.notes.changed.is_some() {
             self.end(Cause::Kill, SignalNumber::KILL);
         }
@@ -190,8 +191,9 @@ impl Keeper {
 
     /// Waits for the next thing to happen and takes in what came through descriptors.
     fn wait(&mut self) {
+        let round = self.rounds.as_ref().map(|rounds| rounds.next);
         let until =
-            self.rounds.as_ref().map_or(self.life.next_deadline(), |r| r.next.min(self.life.next_deadline()));
+            [round, self.listen_at].into_iter().flatten().fold(self.life.next_deadline(), Instant::min);
         let ready = ready(
             [Some(self.child_signals.as_fd()), self.capture.pipe(0), self.capture.pipe(1)]
                 .into_iter()
@@ -222,6 +224,10 @@ impl Keeper {
         }
         if *knock {
             self.peers.accept();
+        }
+        if self.listen_at.is_some_and(|at| at <= Instant::now()) {
+            self.listen_at = None;
+            self.peers.listen(self.folder.as_fd());
         }
     }
 
@@ -362,7 +368,8 @@ impl Keeper {
             let _ = self.capture.sync();
         }
         let has_tmp = self.confinement.as_ref().is_some_and(|rules| rules.remove_tmp);
-        let swept = !has_tmp || !unkillable.is_empty() || sweep(&self.folder, limits::TMP_SWEEP_MS);
+        let swept =
+            !has_tmp || !unkillable.is_empty() || layout::remove_tmp(&self.folder, limits::TMP_SWEEP_MS);
         let kept = [self.capture.kept(0), self.capture.kept(1)];
         // Closed before anybody is told: who still holds a pipe learns that nobody reads it, and nothing vanishes in it.
         drop(self.capture);
@@ -390,13 +397,9 @@ impl Keeper {
         }
         if !swept {
             // Nobody waits any more; what is left even then goes with the vault's own clean-up.
-            sweep(&self.folder, limits::TMP_SWEEP_AFTERWARDS_MS);
+            layout::remove_tmp(&self.folder, limits::TMP_SWEEP_AFTERWARDS_MS);
         }
     }
-}
-
-fn sweep(folder: &OwnedFd, ms: u64) -> bool {
-    sweep::remove(folder, layout::TMP, Instant::now() + Duration::from_millis(ms))
 }
 
 /// Waits until one of the descriptors has something, or `until`. Says for each whether it has: input, an end or an

@@ -117,6 +117,8 @@ pub fn launch(post: Post) -> Option<(Launched, Post)> {
     match done {
         Ok((main, pipes)) => {
             let started = Instant::now();
+            // First of all: the host goes on while the rest is done here.
+            report(&post, &Report::Started);
             let Specification { max_output_bytes, max_total_output_bytes, .. } = specification;
             let capture =
                 Capture::new(pipes, handed.outputs, &post.folder, max_output_bytes, max_total_output_bytes);

@@ -1,4 +1,5 @@
-//! Commands whose keeper was killed: the warden, to whom their processes fall, ends them and writes their records.
+//! Commands whose keeper was killed: the warden, to whom their processes fall, ends them and writes their records. One
+//! that leaves a temporary directory gets a process for that: the warden has others to start meanwhile.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -16,7 +17,7 @@ use crate::limits;
 use crate::os::process::Pid;
 use crate::os::signal::SignalNumber;
 use crate::vault::layout;
-use crate::vault::record::{Cause, Outcome};
+use crate::vault::record::{Cause, Outcome, Unkillable};
 
 /// Those that wait for their orphans to be gone. Whose orphan is whose can't be told, so they are done together.
 #[derive(Debug, Default)]
@@ -53,33 +54,37 @@ impl Lost {
         }
     }
 
-    /// Kills all that is not below a live keeper, and writes the records once nothing is left or can be done.
-    pub fn round(&mut self, tree: &Tree, live: &HashSet<Pid>, delegation: Option<&Delegation>) {
+    /// Kills all that is not below a live keeper. Gives those whose records can be written, because nothing is left or
+    /// can be done, and what is left.
+    pub fn round(&mut self, tree: &Tree, live: &HashSet<Pid>) -> Option<(Vec<Keeper>, Vec<Unkillable>)> {
         let now = Instant::now();
         if !self.any() || self.next.is_some_and(|next| next > now) {
-            return;
+            return None;
         }
         let left = tree.members(live);
         if left.is_empty() || self.give_up.is_some_and(|give_up| give_up <= now) {
-            let unkillable = tree.unkillable(live);
-            for keeper in self.keepers.drain(..) {
-                record(keeper, unkillable.clone(), delegation);
-            }
             (self.next, self.give_up) = (None, None);
-            return;
+            return Some((std::mem::take(&mut self.keepers), tree.unkillable(live)));
         }
         tree.signal(SignalNumber::KILL, live);
         self.next = Some(now + self.pause);
         self.pause = (self.pause * 2).min(Duration::from_millis(50));
+        None
+    }
+}
+
+/// Does what a keeper does at the end: for the one that was lost, in a process of its own.
+pub fn finish(keeper: Keeper, delegation: Option<&Delegation>) {
+    let folder = keeper.folder.try_clone();
+    let swept = layout::remove_tmp(&keeper.folder, limits::TMP_SWEEP_MS);
+    record(keeper, Vec::new(), delegation);
+    if let (false, Ok(folder)) = (swept, folder) {
+        layout::remove_tmp(&folder, limits::TMP_SWEEP_AFTERWARDS_MS);
     }
 }
 
 /// Writes the record in the keeper's place, and tells its host.
-fn record(
-    keeper: Keeper,
-    unkillable: Vec<crate::vault::record::Unkillable>,
-    delegation: Option<&Delegation>,
-) {
+pub fn record(keeper: Keeper, unkillable: Vec<Unkillable>, delegation: Option<&Delegation>) {
     let (outcome, stored) = conclude(&keeper.folder, &keeper.pending, keeper.sync, || {
         let kept = [layout::STDOUT, layout::STDERR].map(|name| layout::size_of(&keeper.folder, name));
         let mut outcome = outcome(Ended {

@@ -11,6 +11,7 @@ pub mod lost;
 pub mod peers;
 pub mod protocol;
 pub mod settle;
+pub mod spare;
 pub mod tree;
 #[expect(clippy::module_inception, reason = "the room is named after its main process")]
 pub mod warden;

@@ -25,17 +25,19 @@ pub struct Member {
 #[derive(Debug)]
 pub struct Tree {
     root: Pid,
+    /// How the kernel tells children, if it does.
+    children: fn(Pid) -> Option<Vec<Pid>>,
 }
 
 impl Tree {
     /// The tree below this process.
     pub fn of_self() -> Self {
-        Self { root: nix::unistd::getpid().as_raw() }
+        Self { root: nix::unistd::getpid().as_raw(), children: process::children }
     }
 
     /// Its members now, parents before children, without the branches below `except`.
     pub fn members(&self, except: &HashSet<Pid>) -> Vec<Member> {
-        match process::children(self.root) {
+        match (self.children)(self.root) {
             Some(direct) => self.walk(direct, except),
             None => below(
                 self.root,
@@ -54,7 +56,7 @@ impl Tree {
         let mut at = 0;
         while at < found.len() {
             let parent = found[at].pid;
-            let children = process::children(parent).unwrap_or_default();
+            let children = (self.children)(parent).unwrap_or_default();
             found.extend(children.into_iter().map(|pid| Member { pid, parent }));
             at += 1;
         }
@@ -160,5 +162,60 @@ mod tests {
     #[test]
     fn a_cycle_in_a_snapshot_ends() {
         assert_eq!(pids(below(1, &HashSet::new(), snapshot(&[(2, 1), (3, 2), (2, 3)]))), [2, 2, 3]);
+    }
+
+    /// A kernel without `CONFIG_PROC_CHILDREN` has no `children` files: `/proc/<pid>/stat` of all processes tells the same.
+    #[test]
+    fn a_kernel_that_lists_no_children_finds_and_ends_the_same_tree() {
+        // Orphans come to the root of a tree, and any of them is reaped: the test runs once more, as a process of its own.
+        const ALONE: &str = "ARGVAULT_TREE_ALONE";
+        if std::env::var_os(ALONE).is_none() {
+            let name = "warden::tree::tests::a_kernel_that_lists_no_children_finds_and_ends_the_same_tree";
+            let own = std::env::current_exe().unwrap();
+            let output = std::process::Command::new(own).args(["--exact", name]).env(ALONE, "1").output();
+            let output = output.unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+            return;
+        }
+        nix::sys::prctl::set_child_subreaper(true).unwrap();
+        let walking = Tree::of_self();
+        let scanning = Tree { children: |_| None, ..Tree::of_self() };
+        let nobody = HashSet::new();
+        let members = |tree: &Tree| {
+            let mut found = tree.members(&nobody);
+            found.sort_by_key(|member| member.pid);
+            found
+        };
+        let until = |what: &str, fact: &dyn Fn() -> bool| {
+            let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+            while !fact() {
+                if std::time::Instant::now() > end {
+                    walking.signal(SignalNumber::KILL, &nobody);
+                    panic!("waited in vain for {what}: {:?}", members(&walking));
+                }
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+        };
+        let script = "sh -c 'sleep 100 & sleep 100 & wait' & wait";
+        let mut main = std::process::Command::new("sh")
+            .args(["-c", script])
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        until("a tree of four", &|| members(&walking).len() == 4);
+        assert_eq!(members(&scanning), members(&walking));
+        assert!(scanning.members(&HashSet::from([main.id().cast_signed()])).is_empty());
+        until("their ends", &|| {
+            scanning.signal(SignalNumber::KILL, &nobody);
+            loop {
+                match process::reap_any() {
+                    Ok(Some(_)) => {}
+                    Ok(None) => return false,
+                    Err(_) => return true,
+                }
+            }
+        });
+        assert!(main.wait().is_err(), "it was not reaped with the others");
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::os::fd::{AsFd as _, AsRawFd as _, IntoRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -15,14 +15,17 @@ use nix::sys::stat::{Mode, umask};
 
 use super::containment::Delegation;
 use super::keeper::{self, Post, ready};
-use super::lost::Lost;
+use super::lost::{self, Lost};
 use super::peers::tell;
 use super::protocol::{Inbox, Launch, Refused, Report, VERSION, encode};
+use super::spare::{self, Spare};
 use super::tree::Tree;
+use crate::limits;
 use crate::os::process::{self, ChildEvent, Ending, Forked, Pid, SingleThreaded};
 use crate::os::signal::{self, SignalNumber};
 use crate::os::spawn::ResourceLimit;
 use crate::os::{file, socket};
+use crate::vault::layout;
 
 /// What the warden changed for itself, and programs get back.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +53,8 @@ pub struct Keeper {
     /// When it should be gone.
     overdue: Instant,
     stops: u32,
+    /// It stands in for one that was lost.
+    finishing: bool,
 }
 
 /// How often a keeper may be stopped before it is taken for lost: a command that stops it again and again would
@@ -64,9 +69,16 @@ struct Warden {
     defaults: ProgramDefaults,
     delegation: Option<Delegation>,
     keepers: Vec<Keeper>,
+    /// Forked ahead, for the next command.
+    spare: Option<Spare>,
+    /// When that one is let go.
+    spare_until: Instant,
     lost: Lost,
     tree: Tree,
 }
+
+/// How long a keeper that was forked ahead waits for its command: a host that starts nothing holds nothing.
+const SPARE_KEPT: Duration = Duration::from_secs(1);
 
 /// Runs the warden on the socket that is its standard input, until the host is gone and the last keeper with it.
 pub fn run() -> std::io::Result<()> {
@@ -80,6 +92,8 @@ pub fn run() -> std::io::Result<()> {
         defaults,
         delegation: Delegation::make(),
         keepers: Vec::new(),
+        spare: None,
+        spare_until: Instant::now(),
         lost: Lost::default(),
         tree: Tree::of_self(),
     };
@@ -115,6 +129,9 @@ fn set_up(host: &UnixStream) -> std::io::Result<ProgramDefaults> {
 impl Warden {
     fn serve(mut self) {
         while self.host.is_some() || !self.keepers.is_empty() || self.lost.any() {
+            if self.host.is_none() {
+                self.spare = None;
+            }
             self.wait();
             self.take_child_events();
             self.hurry_overdue(Instant::now());
@@ -129,7 +146,9 @@ impl Warden {
         const LONG: Duration = Duration::from_secs(60);
         let now = Instant::now();
         let overdue = self.keepers.iter().map(|keeper| keeper.overdue).min();
-        let until = [overdue, self.lost.next_round()].into_iter().flatten().min().unwrap_or(now + LONG);
+        let spare_until = self.spare.as_ref().map(|_| self.spare_until);
+        let until = [overdue, self.lost.next_round(), spare_until];
+        let until = until.into_iter().flatten().min().unwrap_or(now + LONG);
         let host = self.host.as_ref().map(|host| host.as_fd());
         let ready = ready([Some(self.child_signals.as_fd()), host].into_iter(), until);
         if ready.first() == Some(&true) {
@@ -137,6 +156,8 @@ impl Warden {
         }
         if ready.get(1) == Some(&true) {
             self.hear_host();
+        } else if self.spare_until <= Instant::now() {
+            self.spare = None;
         }
     }
 
@@ -160,6 +181,8 @@ impl Warden {
     }
 
     fn launch(&mut self, launch: &Launch, descriptors: Vec<OwnedFd>) {
+        let spare = self.spare.take().filter(|_| launch.version == VERSION && descriptors.len() == 3);
+        let employed = spare.and_then(|spare| spare.employ(launch, &descriptors).ok());
         // Too few came when this process has no descriptor left for them; without the socket nobody can be told, and
         // the host reads the closing of the other copies as such.
         let Ok([socket, folder, pending]) = <[OwnedFd; 3]>::try_from(descriptors) else { return };
@@ -170,7 +193,8 @@ impl Warden {
         }
         let since = Instant::now();
         let overdue = since + Duration::from_millis(launch.overdue_ms);
-        match process::fork(&self.proof) {
+        let forked = employed.map_or_else(|| process::fork(&self.proof), |pid| Ok(Forked::Parent(pid)));
+        match forked {
             Ok(Forked::Parent(pid)) => self.keepers.push(Keeper {
                 pid,
                 socket: socket.into(),
@@ -180,6 +204,7 @@ impl Warden {
                 since,
                 overdue,
                 stops: 0,
+                finishing: false,
             }),
             Ok(Forked::Child) => self.become_keeper(socket, folder, pending.into(), launch.sync),
             Err(error) => {
@@ -192,23 +217,45 @@ impl Warden {
     /// In the child: keeps the descriptors of this command alone, serves it, and ends.
     fn become_keeper(&mut self, socket: UnixStream, folder: OwnedFd, pending: File, sync: bool) -> ! {
         let delegation = self.delegation.take();
-        let mut kept = vec![0, 1, 2, socket.as_raw_fd(), folder.as_raw_fd(), pending.as_raw_fd()];
-        kept.extend(delegation.iter().flat_map(Delegation::raw_fds));
-        let assemble = || -> std::io::Result<Post> {
-            file::close_all_but(kept)?;
-            nix::sys::prctl::set_child_subreaper(true)?;
-            let child_signals = child_signals()?;
-            Ok(Post { socket, folder, pending, sync, child_signals, delegation, defaults: self.defaults })
-        };
-        let code = match assemble() {
-            Ok(post) => {
-                keeper::serve(post);
-                0
-            }
-            Err(_) => 1,
-        };
-        // Nothing of the warden's is dropped on the way out: its descriptors are closed already, by number.
-        std::process::exit(code)
+        let kept = [socket.as_raw_fd(), folder.as_raw_fd(), pending.as_raw_fd()];
+        let defaults = self.defaults;
+        end_with(&settle_in(&kept, delegation.as_ref()).map(|child_signals| {
+            keeper::serve(Post { socket, folder, pending, sync, child_signals, delegation, defaults });
+        }))
+    }
+
+    /// Forks a keeper for a command that is still to come. Without one the next launch forks its own.
+    fn fork_ahead(&mut self) {
+        if self.host.is_none() {
+            return;
+        }
+        self.spare_until = Instant::now() + SPARE_KEPT;
+        if self.spare.is_some() {
+            return;
+        }
+        let Ok((own, theirs)) = socket::pair() else { return };
+        match process::fork(&self.proof) {
+            Ok(Forked::Parent(pid)) => self.spare = Some(Spare::new(pid, own)),
+            Ok(Forked::Child) => self.become_spare(theirs),
+            Err(_) => {}
+        }
+    }
+
+    /// In the child: waits for a command and serves it; ends with the warden if none comes.
+    fn become_spare(&mut self, warden: UnixStream) -> ! {
+        let delegation = self.delegation.take();
+        let defaults = self.defaults;
+        end_with(&settle_in(&[warden.as_raw_fd()], delegation.as_ref()).and_then(|child_signals| {
+            spare::rehearse()?;
+            let Some((launch, descriptors)) = spare::wait(&warden)? else { return Ok(()) };
+            drop(warden);
+            let three = <[OwnedFd; 3]>::try_from(descriptors);
+            let [socket, folder, pending] =
+                three.map_err(|_| std::io::Error::other("too few descriptors"))?;
+            let (socket, pending, sync) = (socket.into(), pending.into(), launch.sync);
+            keeper::serve(Post { socket, folder, pending, sync, child_signals, delegation, defaults });
+            Ok(())
+        }))
     }
 
     fn take_child_events(&mut self) {
@@ -216,8 +263,17 @@ impl Warden {
             match event {
                 ChildEvent::Stopped(pid) => self.keeper_stopped(pid),
                 ChildEvent::Ended(pid) => {
+                    // The next command is likely to come, and what there was to do for this one is done. Before the
+                    // reaping: who finds this process without children finds it at rest.
+                    if self.keepers.iter().any(|keeper| keeper.pid == pid) {
+                        self.fork_ahead();
+                    }
                     let Ok(ending) = process::reap(pid) else { return };
                     self.lost.hurry();
+                    if self.spare.as_ref().is_some_and(|spare| spare.pid == pid) {
+                        self.spare = None;
+                        continue;
+                    }
                     let Some(at) = self.keepers.iter().position(|keeper| keeper.pid == pid) else { continue };
                     let keeper = self.keepers.swap_remove(at);
                     if ending != Ending::Exited(0) {
@@ -228,11 +284,17 @@ impl Warden {
         }
     }
 
-    /// A stopped keeper can't keep time, so it isn't left stopped.
+    /// A stopped keeper can't keep time, and one without a command can't leave: none is left stopped.
     fn keeper_stopped(&mut self, pid: Pid) {
-        let Some(keeper) = self.keepers.iter_mut().find(|keeper| keeper.pid == pid) else { return };
-        keeper.stops += 1;
-        let signal = if keeper.stops > MOST_STOPS { SignalNumber::KILL } else { SignalNumber::CONT };
+        let stops = match self.keepers.iter_mut().find(|keeper| keeper.pid == pid) {
+            Some(keeper) => {
+                keeper.stops += 1;
+                keeper.stops
+            }
+            // One that was forked ahead, or that is let go.
+            None => 0,
+        };
+        let signal = if stops > MOST_STOPS { SignalNumber::KILL } else { SignalNumber::CONT };
         let _ = process::signal_child(pid, signal);
     }
 
@@ -246,9 +308,47 @@ impl Warden {
 
     /// Whoever is a child and no keeper has lost its keeper.
     fn end_lost(&mut self) {
-        let keepers: HashSet<Pid> = self.keepers.iter().map(|keeper| keeper.pid).collect();
-        self.lost.round(&self.tree, &keepers, self.delegation.as_ref());
+        let spare = self.spare.iter().map(|spare| spare.pid);
+        let keepers: HashSet<Pid> = self.keepers.iter().map(|keeper| keeper.pid).chain(spare).collect();
+        let Some((lost, unkillable)) = self.lost.round(&self.tree, &keepers) else { return };
+        for keeper in lost {
+            if unkillable.is_empty() && !keeper.finishing && layout::owes_removal(&keeper.folder) {
+                self.finish(keeper);
+            } else {
+                lost::record(keeper, unkillable.clone(), self.delegation.as_ref());
+            }
+        }
     }
+
+    /// Forks a process that finishes for a lost keeper, and is watched over as it was.
+    fn finish(&mut self, keeper: Keeper) {
+        match process::fork(&self.proof) {
+            Ok(Forked::Parent(pid)) => {
+                let most = limits::TMP_SWEEP_MS + limits::TMP_SWEEP_AFTERWARDS_MS + limits::KEEPER_OVERDUE_MS;
+                let overdue = Instant::now() + Duration::from_millis(most);
+                self.keepers.push(Keeper { pid, overdue, stops: 0, finishing: true, ..keeper });
+            }
+            Ok(Forked::Child) => {
+                let kept = [keeper.socket.as_raw_fd(), keeper.folder.as_raw_fd(), keeper.pending.as_raw_fd()];
+                let delegation = self.delegation.as_ref();
+                end_with(&settle_in(&kept, delegation).map(|_| lost::finish(keeper, delegation)))
+            }
+            Err(_) => lost::record(keeper, Vec::new(), self.delegation.as_ref()),
+        }
+    }
+}
+
+/// In a child that has just been forked: closes all of the warden's but `kept`, and is a keeper from then on.
+fn settle_in(kept: &[RawFd], delegation: Option<&Delegation>) -> std::io::Result<SignalFd> {
+    let delegated = delegation.iter().flat_map(|delegation| delegation.raw_fds());
+    file::close_all_but([0, 1, 2].into_iter().chain(kept.iter().copied()).chain(delegated).collect())?;
+    nix::sys::prctl::set_child_subreaper(true)?;
+    child_signals()
+}
+
+/// Ends this process. Nothing of the warden's is dropped on the way out: its descriptors are closed already, by number.
+fn end_with(served: &std::io::Result<()>) -> ! {
+    std::process::exit(i32::from(served.is_err()))
 }
 
 fn refuse(socket: &UnixStream, refused: Refused) {

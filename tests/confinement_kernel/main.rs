@@ -11,8 +11,10 @@ mod support;
 
 mod attempt;
 mod cost;
+mod escapes;
 mod execute;
 mod files;
+mod lost;
 mod network;
 mod processes;
 mod status;

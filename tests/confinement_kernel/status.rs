@@ -95,3 +95,17 @@ async fn a_program_that_is_not_listed_does_not_start_by_itself_either() {
     assert_eq!(status["cause"], "start-failed");
     assert!(status["error"].as_str().unwrap().contains("confinement.execute"), "{status:#}");
 }
+
+#[tokio::test]
+async fn a_policy_whose_commands_may_write_the_vault_warns_of_it() {
+    let field = Field::new();
+    let warnings = |write: Json| {
+        let confinement = json!({ "level": "required", "write": write });
+        let policy = json!({ "allowedExecutables": ["true"], "cwdRoot": field.rig.work(), "confinement": confinement });
+        let policy = crate::support::value(policy);
+        field.rig.host.set_policy(&policy, &crate::support::environment()).unwrap().join(" ")
+    };
+    let above = field.rig.vault().parent().unwrap().to_owned();
+    assert!(warnings(json!([".", above])).contains("confinement.write gives"));
+    assert!(!warnings(json!(["."])).contains("confinement.write gives"));
+}

@@ -57,6 +57,48 @@ async fn node_runs_its_tests_in_a_workspace() {
     assert!(text.contains("pass 1"), "{text}");
 }
 
+#[tokio::test]
+async fn npm_runs_a_projects_tests_in_a_workspace_with_its_cache() {
+    let field = Field::new();
+    let work = field.rig.work();
+    std::fs::write(
+        work.join("package.json"),
+        r#"{ "name": "small", "version": "1.0.0", "scripts": { "pretest": "node build.js", "test": "node --test" } }"#,
+    )
+    .unwrap();
+    std::fs::write(
+        work.join("build.js"),
+        "require('node:fs').writeFileSync('built.js', 'module.exports = 42')",
+    )
+    .unwrap();
+    std::fs::write(
+        work.join("a.test.js"),
+        "require('node:test').test('built', () => { if (require('./built.js') !== 42) throw new Error('no'); });",
+    )
+    .unwrap();
+    let cache = field.outside.join("npm-cache");
+    std::fs::create_dir(&cache).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let env = json!({ "PATH": path, "HOME": field.outside, "npm_config_cache": cache });
+    let confinement = json!({
+        "level": "required", "read": ["."], "write": [".", cache], "network": "none", "signals": "own-tree",
+    });
+    for confinement in [confinement, json!("workspace")] {
+        field.rig.set_policy(json!({ "allowedExecutables": ["npm"], "confinement": confinement }));
+        let status = field.rig.run(json!(["npm", "test"]), json!({ "env": env })).await;
+        assert_eq!(status["exitCode"], 0, "{confinement}: {status:#}");
+        assert!(status["tailPreview"].as_str().unwrap().contains("pass 1"), "{status:#}");
+    }
+    // The twin of its being confined: the same script that looks outside fails the tests.
+    std::fs::write(work.join("build.js"), "require('node:fs').readdirSync('..')").unwrap();
+    let status = field.rig.run(json!(["npm", "test"]), json!({ "env": env })).await;
+    assert_ne!(status["exitCode"], 0, "{status:#}");
+    field.rig.set_policy(json!({ "allowedExecutables": ["npm"] }));
+    std::fs::write(work.join("build.js"), "require('node:fs').readdirSync('..')").unwrap();
+    let status = field.rig.run(json!(["npm", "test"]), json!({ "env": env })).await;
+    assert_eq!(status["exitCode"], 0, "{status:#}");
+}
+
 /// Where a toolchain in somebody's home is kept.
 fn toolchain() -> Vec<String> {
     let home = std::env::var("HOME").unwrap_or_default();

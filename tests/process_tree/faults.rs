@@ -237,3 +237,33 @@ async fn what_both_killed_at_once_left_behind_ends_with_the_next_warden_where_th
         rig.until("the end of the daemon", || rig.survivors().is_empty());
     }
 }
+
+/// The keeper compares a pinned script with its digest once more after the exec and before it says that it runs: the
+/// script kills it while it reads that large file.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keeper_and_warden_killed_at_once_during_a_start_end_the_command_as_lost_and_run_it_once() {
+    use sha2::Digest as _;
+    let rig = Rig::new();
+    let script = rig.place.path().join("pinned");
+    let mut text = b"#!/bin/sh\necho run >> $MARKS/runs\nread _ _ _ warden _ < /proc/$PPID/stat\n\
+                     kill -9 $warden\nkill -9 $PPID\nexec sleep 100\n"
+        .to_vec();
+    text.resize(6 << 20, b'#');
+    std::fs::write(&script, &text).unwrap();
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let digest =
+        sha2::Sha256::digest(&text).iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
+    rig.set_policy(&json!({ "allowedExecutables": ["true", { "path": script, "sha256": digest }] }));
+    rig.run(&["true"]).await;
+    let warden = rig.warden().await;
+    let task = rig.start(&[script.to_str().unwrap()]).await;
+    let status = rig.wait(&task).await;
+    assert_keeper_lost(&status);
+    assert!(!is_alive(warden));
+    // It begins to listen right after it has said that it runs.
+    assert!(!rig.vault().join(&task).join("control.sock").exists(), "the start was over when it was killed");
+    rig.until("the end of the main process", || rig.survivors().is_empty());
+    assert_eq!(std::fs::read_to_string(rig.mark("runs")).unwrap(), "run\n");
+    assert_eq!((rig.records().len(), rig.host.counts(None).running), (2, 0));
+    assert_eq!(rig.run(&["true"]).await["exitCode"], 0);
+}

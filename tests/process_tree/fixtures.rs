@@ -78,6 +78,17 @@ pub const PIPE_HOLDER: Fixture = Fixture::sh(
 pub const FLOOD: Fixture =
     Fixture::sh(&["sh", "-c", "(yes | head -c 100000000000) & echo ok > $MARKS/up; sleep 100"], &["up"]);
 
+/// Appends to a file, deaf to SIGTERM. Not one of [`ALL`]: it writes until it is ended.
+pub const WRITER: Fixture = Fixture::sh(
+    &[
+        "sh",
+        "-c",
+        "trap '' TERM; (i=0; while [ $i -lt 2000000 ]; do echo x >> $MARKS/log; i=$((i+1)); done) & \
+         echo ok > $MARKS/up; sleep 100; sleep 100",
+    ],
+    &["up", "log"],
+);
+
 /// All of them, by name.
 pub const ALL: &[(&str, Fixture)] = &[
     ("background loop", BACKGROUND_LOOP),

@@ -1,8 +1,11 @@
 //! Nothing grows with the number of commands that are over.
 
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
 use serde_json::json;
 
-use crate::rig::{Rig, children, descriptors, is_alone, own_pid, threads};
+use crate::rig::{Rig, children, descriptors, holds_within, is_alive, is_alone, own_pid, signal, threads};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn neither_host_nor_warden_keeps_descriptors_threads_or_zombies_of_settled_commands() {
@@ -72,4 +75,68 @@ async fn a_hundred_at_once_all_end_and_leave_nothing() {
     rig.assert_gone();
     rig.until("the keepers' ends", || children(warden).is_empty());
     rig.until("as many descriptors as before", || [descriptors(own_pid()), descriptors(warden)] == before);
+}
+
+/// Runs a command, and gives the process of its keeper.
+async fn keeper_of_one(rig: &Rig) -> i32 {
+    let status = rig.run_sh("echo $PPID").await;
+    let told = rig.file(status["taskId"].as_str().unwrap(), "stdout");
+    String::from_utf8(told).unwrap().trim().parse().unwrap()
+}
+
+/// Runs commands until a keeper is found that was forked ahead after one of them.
+async fn forked_ahead(rig: &Rig, warden: i32) -> i32 {
+    for _ in 0..100 {
+        let keeper = keeper_of_one(rig).await;
+        let other = || children(warden).into_iter().find(|&pid| pid != keeper && is_alive(pid));
+        let mut found = None;
+        holds_within(Duration::from_millis(500), || {
+            found = other();
+            found.is_some()
+        });
+        if let Some(spare) = found {
+            return spare;
+        }
+    }
+    panic!("no keeper is forked ahead\n{}", rig.evidence());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_keeper_is_forked_ahead_for_the_next_command_and_goes_when_none_comes() {
+    let rig = Rig::new();
+    rig.run(&["true"]).await;
+    let warden = rig.warden().await;
+    // One that isn't needed within a second is gone again: on a busy machine that takes more than one try.
+    let mut used = false;
+    for _ in 0..20 {
+        let spare = forked_ahead(&rig, warden).await;
+        used = keeper_of_one(&rig).await == spare;
+        if used {
+            break;
+        }
+    }
+    assert!(used, "no command got the keeper that was forked ahead");
+    rig.until("the end of the one that is not needed", || children(warden).is_empty());
+    assert_eq!(rig.warden().await, warden);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_keeper_forked_ahead_that_is_killed_or_stopped_is_not_missed() {
+    let rig = Rig::new();
+    rig.run(&["true"]).await;
+    let warden = rig.warden().await;
+    for deed in [Signal::SIGKILL, Signal::SIGSTOP, Signal::SIGTERM] {
+        let spare = forked_ahead(&rig, warden).await;
+        signal(spare, deed);
+        // One that dies with the command just in its hands is a keeper that was killed.
+        rig.until("its end", || deed != Signal::SIGKILL || !is_alive(spare));
+        let status = rig.run_sh("echo out; exit 3").await;
+        assert_eq!(
+            (&status["cause"], &status["exitCode"]),
+            (&json!("exit"), &json!(3)),
+            "{deed}: {status:#}"
+        );
+    }
+    rig.until("the keepers' ends", || children(warden).is_empty());
+    assert_eq!(rig.warden().await, warden);
 }

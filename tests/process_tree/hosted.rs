@@ -9,9 +9,10 @@ use serde_json::{Value as Json, json};
 
 use crate::rig::{Place, Rig, WARDEN, descriptors, own_pid};
 
-const ROLE: &str = "ARGVAULT_TREE_ROLE";
+/// Names the file with what such a process is to do.
+pub const ROLE: &str = "ARGVAULT_TREE_ROLE";
 /// How this test is reached from outside.
-const PART: &[&str] = &["--exact", "hosted::a_host_that_another_test_needs", "--ignored", "--nocapture"];
+pub const PART: &[&str] = &["--exact", "hosted::a_host_that_another_test_needs", "--ignored", "--nocapture"];
 
 /// A host as a child process; dropping it kills it.
 pub struct Hosted(pub Child);
@@ -41,14 +42,12 @@ pub struct Setting {
 impl Place {
     /// Has a host of its own process do `act`, with `more` in its policy.
     pub fn host(&self, act: &Json, more: &Json, setting: &Setting) -> Hosted {
-        let role = self.path().join("role.json");
         let (mut binary, mut warden) = (std::env::current_exe().unwrap(), PathBuf::from(WARDEN));
         if setting.user.is_some() {
             // Another user may not reach the target directory.
             (binary, warden) = (self.copy(&binary, "tests"), self.copy(&warden, "argvault-warden"));
         }
-        let text = json!({ "path": self.path(), "token": self.token(), "warden": warden, "act": act, "policy": more });
-        std::fs::write(&role, text.to_string()).unwrap();
+        let role = self.role(act, more, &warden);
         if let Some(user) = setting.user {
             chown_all(self.path(), user);
         }
@@ -73,6 +72,14 @@ impl Place {
             .spawn()
             .unwrap();
         Hosted(child)
+    }
+
+    /// The file that has a hosted process do `act`, with `more` in its policy and the warden's file at `warden`.
+    pub fn role(&self, act: &Json, more: &Json, warden: &Path) -> PathBuf {
+        let role = self.path().join("role.json");
+        let text = json!({ "path": self.path(), "token": self.token(), "warden": warden, "act": act, "policy": more });
+        std::fs::write(&role, text.to_string()).unwrap();
+        role
     }
 
     /// What a host has found out.
@@ -119,6 +126,10 @@ fn a_host_that_another_test_needs() {
             "starve processes" => starve_processes(&rig).await,
             "fill the vault" => fill_the_vault(&rig).await,
             "write small files only" => write_small_files_only(&rig).await,
+            "try" => match rig.try_start(&["true"], json!({})).await {
+                Ok(task) => tell(&rig, &rig.wait(&task).await),
+                Err((code, message)) => tell(&rig, &json!({ "code": code, "message": message })),
+            },
             "run" => tell(&rig, &rig.run(&strings(&act["argv"])).await),
             "start and kill" => {
                 let task = rig.start(&strings(&act["argv"])).await;

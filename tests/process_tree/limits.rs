@@ -74,6 +74,24 @@ async fn a_limit_of_processes_holds_or_starts_nothing() {
     rig.assert_gone();
 }
 
+/// The kernel's out-of-memory killer shows only where the memory controller is one of cgroup v2 and delegated; where it is
+/// one of v1, or nobody's to give, such a command isn't started.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_limit_of_memory_is_named_by_its_kill_or_starts_nothing_where_no_memory_controller_is_delegated() {
+    let rig = Rig::with(&json!({ "limits": { "memoryBytes": 96 << 20 } }));
+    let status =
+        rig.run(&["node", "-e", "const kept = []; for (;;) kept.push(Buffer.alloc(1 << 20, 1))"]).await;
+    let expected = std::env::var("ARGVAULT_EXPECT_MEMORY_CONTROLLER").ok();
+    if status["cause"] == "start-failed" {
+        assert_ne!(expected.as_deref(), Some("1"), "{status:#}");
+    } else {
+        assert_ne!(expected.as_deref(), Some("0"), "{status:#}");
+        assert_eq!((&status["cause"], &status["signal"]), (&json!("limit"), &json!("SIGKILL")), "{status:#}");
+    }
+    assert!(status["error"].as_str().unwrap().contains("limits.memoryBytes"), "{status:#}");
+    rig.assert_gone();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn usage_counts_the_whole_tree_and_not_what_came_before() {
     let rig = Rig::new();

@@ -105,10 +105,17 @@ async fn an_exit_code_a_message_and_a_stray_are_all_three_told() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_last_word_before_an_exit_is_never_lost() {
     let rig = Rig::new();
-    for _ in 0..200 {
-        let status = rig.run(&["sh", "-c", "echo boom >&2; exit 1"]).await;
-        assert_eq!(rig.stderr(&status), b"boom\n", "{status:#}");
-        assert_eq!(fields(&status, &["stderrBytes", "exitCode", "strays"]), json!([5, 1, 0]));
+    for _ in 0..10 {
+        // Many at once, so that keepers and programs meet in every order.
+        let mut tasks = Vec::new();
+        for _ in 0..20 {
+            tasks.push(rig.start(&["sh", "-c", "echo boom >&2; exit 1"]).await);
+        }
+        for task in tasks {
+            let status = rig.wait(&task).await;
+            assert_eq!(rig.stderr(&status), b"boom\n", "{status:#}");
+            assert_eq!(fields(&status, &["stderrBytes", "exitCode", "strays"]), json!([5, 1, 0]));
+        }
     }
 }
 

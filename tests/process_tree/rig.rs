@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use argvault::host::status::Status;
-use argvault::host::{Cancel, CommandHost, Listener, Reply};
+use argvault::host::{Cancel, CommandHost, Ended, Listener, Reply};
 use argvault::input::Value;
 use argvault::os::signal::SignalNumber;
 use argvault::supervisor::launch::Supervisor;
@@ -179,8 +178,8 @@ impl std::ops::Deref for Rig {
 struct Announced(Arc<Mutex<Vec<Json>>>);
 
 impl Listener for Announced {
-    fn settled(&self, status: Status) {
-        self.0.lock().unwrap().push(serde_json::to_value(status).unwrap());
+    fn settled(&self, ended: Ended) {
+        self.0.lock().unwrap().push(serde_json::to_value(ended.status).unwrap());
     }
 }
 
@@ -296,7 +295,8 @@ pub fn new_host(
     supervisor: &Arc<Supervisor>,
     announced: &Arc<Mutex<Vec<Json>>>,
 ) -> Arc<CommandHost> {
-    let options = value(json!({ "vaultDir": vault }));
+    let vault_dir = Value::Text(vault.to_str().unwrap().to_owned());
+    let options = Value::Record(vec![("vaultDir".into(), vault_dir), ("onSettled".into(), Value::Function)]);
     let listener = Box::new(Announced(Arc::clone(announced)));
     CommandHost::new(&options, &Value::Absent, Arc::clone(supervisor), listener).unwrap()
 }

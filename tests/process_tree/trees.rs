@@ -142,11 +142,7 @@ async fn a_program_may_answer_a_signal_with_an_exit_of_its_own() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_byte_is_written_after_a_writer_that_ignores_sigterm_is_settled() {
     let rig = Rig::new();
-    let script = "trap '' TERM; (trap '' TERM; i=0; while [ $i -lt 30000 ]; do echo x >> $MARKS/log; i=$((i+1)); done) & \
-                  echo ok > $MARKS/up; sleep 100";
-    let task = rig.sh(script).await;
-    rig.marked("up");
-    rig.marked("log");
+    let task = started(&rig, fixtures::WRITER).await;
     rig.kill(&task, "SIGTERM").await;
     let size = || std::fs::metadata(rig.mark("log")).unwrap().len();
     let at_settlement = size();

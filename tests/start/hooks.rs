@@ -98,3 +98,59 @@ async fn a_hook_that_takes_too_long_or_throws_refuses() {
     let question = rig.try_start(json!(["true"]), json!({})).await.unwrap();
     assert_eq!(refusal(answer(&rig, &question, json!({ "aborted": true })).await).0, "ERR_ABORTED");
 }
+
+#[tokio::test]
+async fn a_hook_sees_what_the_command_would_be_held_to() {
+    let rig = Rig::new(json!({ "allowlist": "<function>", "confinement": "workspace" }));
+    let work = std::fs::canonicalize(rig.work()).unwrap();
+    std::fs::create_dir(work.join("sub")).unwrap();
+    let question = rig.try_start(json!(["true"]), json!({})).await.unwrap();
+    let shown = &question["request"]["confinement"];
+    assert_eq!(shown["level"], "required");
+    assert_eq!((&shown["read"], &shown["write"]), (&json!([work]), &json!([work])));
+    assert_eq!((&shown["network"], &shown["signals"]), (&json!("none"), &json!("own-tree")));
+    assert_eq!((&shown["keepTmp"], &shown["execute"]), (&json!(false), &Json::Null));
+    assert_eq!(
+        shown["enforced"],
+        json!({
+            "execute": "not-requested", "read": "enforced", "write": "enforced",
+            "network": "enforced", "signals": "enforced", "syscalls": "enforced",
+        })
+    );
+
+    let narrower = json!({ "confinement": { "write": ["sub"], "execute": ["true"] } });
+    let question = rig.try_start(json!(["true"]), narrower).await.unwrap();
+    let shown = &question["request"]["confinement"];
+    assert_eq!((&shown["read"], &shown["write"]), (&json!([work]), &json!([work.join("sub")])));
+    let files = shown["execute"].as_array().unwrap();
+    assert!(files.iter().any(|file| file.as_str().unwrap().ends_with("/true")), "{files:?}");
+
+    rig.set_policy(json!({ "allowlist": "<function>" }));
+    let question = rig.try_start(json!(["true"]), json!({})).await.unwrap();
+    assert!(question["request"]["confinement"].is_null(), "{question}");
+}
+
+#[tokio::test]
+async fn the_confinement_that_was_shown_is_the_one_that_holds() {
+    let rig = Rig::new(json!({
+        "allowlist": "<function>",
+        "confinement": { "level": "required", "write": ["granted"] },
+    }));
+    let (granted, other) = (rig.work().join("granted"), rig.work().join("other"));
+    std::fs::create_dir(&granted).unwrap();
+    std::fs::create_dir(&other).unwrap();
+    let argv = json!(["sh", "-c", "echo x > granted/file"]);
+    let question = rig.try_start(argv.clone(), json!({})).await.unwrap();
+    std::fs::rename(&granted, rig.work().join("moved")).unwrap();
+    std::os::unix::fs::symlink(&other, &granted).unwrap();
+    let handle = answer(&rig, &question, json!({ "value": true })).await.unwrap();
+    let status = rig.settled(handle["taskId"].as_str().unwrap()).await;
+    assert_ne!(status["exitCode"], 0, "{status:#}");
+    // Asked again, the link is what is shown and holds.
+    let question = rig.try_start(argv, json!({})).await.unwrap();
+    let real = std::fs::canonicalize(&other).unwrap();
+    assert_eq!(question["request"]["confinement"]["write"], json!([real]));
+    let handle = answer(&rig, &question, json!({ "value": true })).await.unwrap();
+    let status = rig.settled(handle["taskId"].as_str().unwrap()).await;
+    assert_eq!(status["exitCode"], 0, "{status:#}");
+}

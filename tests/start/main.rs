@@ -8,6 +8,7 @@ mod support;
 mod audit;
 mod environment;
 mod git;
+mod git_faults;
 mod hooks;
 mod programs;
 mod queue;

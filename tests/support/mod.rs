@@ -11,8 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use argvault::error::Error;
-use argvault::host::status::Status;
-use argvault::host::{Cancel, CommandHost, Listener, Reply};
+use argvault::host::{Cancel, CommandHost, Ended, Listener, Reply};
 use argvault::input::Value;
 use argvault::supervisor::launch::Supervisor;
 use serde_json::{Value as Json, json};
@@ -46,8 +45,8 @@ impl Announced {
 }
 
 impl Listener for Announced {
-    fn settled(&self, status: Status) {
-        self.0.lock().unwrap().push(serde_json::to_value(status).unwrap());
+    fn settled(&self, ended: Ended) {
+        self.0.lock().unwrap().push(serde_json::to_value(ended.status).unwrap());
     }
 }
 
@@ -79,6 +78,7 @@ impl Rig {
         let supervisor = Arc::new(Supervisor::new(warden));
         let mut options = options;
         options["vaultDir"] = json!(dir.path().join("vault"));
+        options["onSettled"] = json!("<function>");
         let listener = Box::new(announced.clone());
         let host =
             CommandHost::new(&value(options), &environment(), Arc::clone(&supervisor), listener).unwrap();

@@ -19,6 +19,7 @@ mod trees;
 
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use serde_json::json;
 
 use self::hosted::Setting;
@@ -88,8 +89,8 @@ async fn no_tree_however_it_is_ended_breaks_a_promise() {
 /// How many descriptors host and warden have once all keepers are gone and a killed warden is replaced.
 async fn settled_descriptors(rig: &Rig) -> [usize; 2] {
     rig.supervisor.warm_up().await;
-    rig.supervisor.wake_warden();
     let warden = rig.warden().await;
+    signal(warden, Signal::SIGCONT);
     rig.until("the warden's leisure", || children(warden).is_empty() && children(own_pid()) == [warden]);
     // A new warden closes what it doesn't need after it has begun.
     rig.at_rest(|| [descriptors(own_pid()), descriptors(warden)])

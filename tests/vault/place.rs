@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use argvault::error::Error;
-use argvault::host::status::Status;
-use argvault::host::{Cancel, CommandHost, Listener, Reply};
+use argvault::host::{Cancel, CommandHost, Ended, Listener, Reply};
 use argvault::input::Value;
 use argvault::supervisor::launch::Supervisor;
 use serde_json::json;
@@ -22,7 +21,7 @@ pub(crate) struct Place {
 struct Nobody;
 
 impl Listener for Nobody {
-    fn settled(&self, _: Status) {}
+    fn settled(&self, _: Ended) {}
 }
 
 impl Place {
@@ -50,11 +49,11 @@ impl Place {
         self.vault.join(task)
     }
 
-    /// Names in the vault's directory that are no audit files.
+    /// Names in the vault's directory that are no audit files, nor the folder that is made ahead of the next task.
     pub fn names(&self) -> Vec<String> {
         let names = std::fs::read_dir(&self.vault).unwrap();
         let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        names.filter(|name| !name.starts_with("audit")).collect()
+        names.filter(|name| !name.starts_with("audit") && name != NEXT).collect()
     }
 }
 
@@ -94,6 +93,9 @@ pub(crate) fn value(json: serde_json::Value) -> Value {
         }
     }
 }
+
+/// The folder that is made ahead.
+pub(crate) const NEXT: &str = ".next";
 
 /// Starts a shell script and brings back the task's id.
 pub(crate) async fn start(host: &Arc<CommandHost>, script: &str) -> Result<String, Error> {

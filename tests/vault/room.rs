@@ -3,7 +3,7 @@
 use argvault::input::Value;
 use serde_json::json;
 
-use crate::place::{Place, code, eventually, json, settled, start, value};
+use crate::place::{NEXT, Place, code, eventually, json, settled, start, value};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_vault_refuses_before_anything_is_made_and_takes_commands_again_after_a_cleanup() {
@@ -59,4 +59,22 @@ async fn retention_is_applied_by_the_host_itself() {
     let live = start(&host, "exec sleep 600").await.unwrap();
     eventually("the removal of the old one", || place.names() == [&*live]).await;
     host.dispose().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_next_folder_is_made_ahead_and_goes_with_the_host() {
+    let place = Place::new();
+    let host = place.host();
+    let next = place.folder(NEXT);
+    for _ in 0..3 {
+        let task = start(&host, "echo out").await.unwrap();
+        assert_eq!(settled(&host, &task).await["state"], "exited");
+        assert_eq!(std::fs::read(place.folder(&task).join("stdout")).unwrap(), b"out\n");
+        eventually("the next folder", || next.join("stderr").exists()).await;
+    }
+    assert_eq!(place.names().len(), 3);
+    assert_eq!(json(&host.cleanup(&value(json!({ "maxBytes": 0 }))).unwrap())["removed"], 3);
+    assert!(next.exists(), "it is locked");
+    host.dispose().await;
+    assert!(!next.exists() && place.names().is_empty());
 }

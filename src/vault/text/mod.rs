@@ -21,5 +21,5 @@ pub use index::{Tail, TextIndex};
 pub use indexer::{HEADER_BYTES, Indexer, RECORD_BYTES, header};
 pub use lines::{LinePage, LineRequest, line_page};
 pub use page::{PageRequest, TextPage, page};
-pub use preview::{HeadPreview, head_preview, tail_preview};
+pub use preview::{HeadPreview, NO_OUTPUT, head_preview, tail_preview};
 pub use search::{Match, SearchError, SearchRequest, SearchResult, search};

@@ -9,7 +9,8 @@ use super::walk;
 use crate::limits::{MAX_PAGE_UNITS, STATUS_READ_BYTES};
 
 const NO_OUTPUT_YET: &str = "(no output yet)";
-const NO_OUTPUT: &str = "(the command wrote no output)";
+/// What the tail of a command that is over says when there is none.
+pub const NO_OUTPUT: &str = "(the command wrote no output)";
 const STDOUT: &str = "[stdout tail]\n";
 const STDERR: &str = "[stderr tail]\n";
 

@@ -5,11 +5,13 @@
 //! that could be executed, attributes of files, other processes' limits. What neither reaches is in
 //! `docs/confinement.md`.
 
+#[macro_use]
+mod program;
 mod filter;
 mod filter_lists;
-mod program;
+#[cfg(test)]
+mod interpreter;
 mod ruleset;
-pub mod sweep;
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};

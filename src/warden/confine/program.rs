@@ -54,21 +54,75 @@ impl Test {
     }
 }
 
+/// A system call, by its number here. Its name is how tests find its number elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Call {
+    #[cfg(test)]
+    pub(super) name: &'static str,
+    pub(super) number: u32,
+}
+
+impl Call {
+    #[cfg_attr(not(test), expect(unused_variables, reason = "a filter has numbers"))]
+    pub(super) const fn new(name: &'static str, number: u32) -> Self {
+        Self {
+            #[cfg(test)]
+            name,
+            number,
+        }
+    }
+}
+
+/// A call by libc's name for its number.
+macro_rules! call {
+    ($name:ident) => {
+        $crate::warden::confine::program::Call::new(
+            stringify!($name),
+            $crate::warden::confine::program::number(libc::$name),
+        )
+    };
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and positive")]
+pub(super) const fn number(call: c_long) -> u32 {
+    call as u32
+}
+
+/// What a program for one kind of processor has to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Architecture {
+    /// `AUDIT_ARCH_…` of `linux/audit.h`: the ELF machine, 64 bits, little-endian.
+    pub(super) audit: u32,
+    /// Each call has a second number that reaches the same kernel (x32), with bit 30 set.
+    second_numbers: bool,
+}
+
+impl Architecture {
+    #[cfg(any(test, not(target_arch = "aarch64")))]
+    pub(super) const X86_64: Self = Self { audit: 0xc000_003e, second_numbers: true };
+    #[cfg(any(test, target_arch = "aarch64"))]
+    pub(super) const AARCH64: Self = Self { audit: 0xc000_00b7, second_numbers: false };
+    #[cfg(not(target_arch = "aarch64"))]
+    pub(super) const HERE: Self = Self::X86_64;
+    #[cfg(target_arch = "aarch64")]
+    pub(super) const HERE: Self = Self::AARCH64;
+}
+
 /// One call, and when it is refused with which error number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
-    pub(super) call: u32,
+    pub(super) call: Call,
     pub(super) errno: i32,
     /// Refused when all tests of one of these hold; without any, always.
     pub(super) cases: Vec<Vec<Test>>,
 }
 
 impl Refusal {
-    pub(super) fn always(call: c_long, errno: i32) -> Self {
-        Self { call: u32::try_from(call).unwrap_or(u32::MAX), errno, cases: Vec::new() }
+    pub(super) fn always(call: Call, errno: i32) -> Self {
+        Self { call, errno, cases: Vec::new() }
     }
 
-    pub(super) fn when(call: c_long, errno: i32, cases: Vec<Vec<Test>>) -> Self {
+    pub(super) fn when(call: Call, errno: i32, cases: Vec<Vec<Test>>) -> Self {
         Self { cases, ..Self::always(call, errno) }
     }
 
@@ -90,18 +144,17 @@ impl Refusal {
 }
 
 /// The program. Each call may be in the list once.
-pub(super) fn compile(mut refusals: Vec<Refusal>) -> Vec<sock_filter> {
-    refusals.sort_by_key(|refusal| refusal.call);
+pub(super) fn compile(mut refusals: Vec<Refusal>, architecture: Architecture) -> Vec<sock_filter> {
+    refusals.sort_by_key(|refusal| refusal.call.number);
     // A program for another architecture has other numbers (`seccomp(2)`): it ends.
     let mut steps = vec![
         step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 4),
-        sock_filter { jt: 1, ..step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, ARCHITECTURE) },
+        sock_filter { jt: 1, ..step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, architecture.audit) },
         step(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_KILL_PROCESS),
         step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0),
     ];
-    if cfg!(target_arch = "x86_64") {
-        // Each call has a second number with bit 30 set that reaches the same kernel (x32): refused as unknown, as a
-        // kernel without x32 does.
+    if architecture.second_numbers {
+        // Refused as unknown, as a kernel without x32 does.
         const X32: u32 = 0x4000_0000;
         steps.push(sock_filter { jf: 1, ..step(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, X32) });
         steps.push(refuse(libc::ENOSYS));
@@ -118,7 +171,7 @@ fn tree(refusals: &[Refusal], steps: &mut Vec<sock_filter>) {
         return leaf(refusals, steps);
     }
     let (low, high) = refusals.split_at(refusals.len() / 2);
-    let first = high.first().map_or(u32::MAX, |refusal| refusal.call);
+    let first = high.first().map_or(u32::MAX, |refusal| refusal.call.number);
     steps.push(sock_filter { jf: 1, ..step(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, first) });
     let jump = steps.len();
     // A conditional jump reaches 255 steps; a plain one any distance.
@@ -144,14 +197,11 @@ fn leaf(refusals: &[Refusal], steps: &mut Vec<sock_filter>) {
         let distance = u8::try_from(refusals.len() - at - 1 + target).unwrap_or(u8::MAX);
         steps.push(sock_filter {
             jt: distance,
-            ..step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, refusal.call)
+            ..step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, refusal.call.number)
         });
     }
     steps.extend(blocks);
 }
-
-/// `AUDIT_ARCH_…` of `linux/audit.h`: the ELF machine, 64 bits, little-endian.
-const ARCHITECTURE: u32 = if cfg!(target_arch = "aarch64") { 0xc000_00b7 } else { 0xc000_003e };
 
 fn step(code: u32, k: u32) -> sock_filter {
     sock_filter { code: u16::try_from(code).unwrap_or(0), jt: 0, jf: 0, k }

@@ -6,12 +6,13 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
 
 use landlock::{
-    AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath, Ruleset, RulesetAttr,
-    RulesetCreated, RulesetCreatedAttr, Scope,
+    AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, Scope,
 };
 use nix::errno::Errno;
 
 use crate::confinement::{Net, Place, Rules};
+use crate::os::landlock::add_path_rule;
 use crate::os::path::{Kind, Reach, open_place};
 
 type Rights = BitFlags<AccessFs>;
@@ -69,57 +70,144 @@ pub(super) fn build(rules: &Rules) -> io::Result<OwnedFd> {
     if rules.own_signals {
         ruleset = ruleset.scope(Scope::Signal).map_err(failed)?;
     }
-    let ruleset = ruleset.create().map_err(failed)?;
-    let mut builder = Builder { handled: handled(rules), root: File::open("/")?, ruleset };
-    for place in rules.execute.iter().flatten() {
-        builder.allow(place, reading() | AccessFs::Execute)?;
-    }
-    for place in rules.read.iter().flatten() {
-        builder.allow(place, reading())?;
-    }
-    match &rules.write {
-        None => builder.allow(&Place { path: "/".into(), dir: true }, AccessFs::Refer.into())?,
-        Some(places) => {
-            for place in places {
-                builder.allow(place, reading() | writing(rules) | AccessFs::Refer)?;
-            }
-        }
-    }
-    let mut ruleset = builder.ruleset;
+    let mut ruleset = ruleset.create().map_err(failed)?;
     if let Net::ConnectTcp(ports) = &rules.network {
         for port in ports {
             ruleset = ruleset.add_rule(NetPort::new(*port, AccessNet::ConnectTcp)).map_err(failed)?;
         }
     }
-    Option::<OwnedFd>::from(ruleset).ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))
+    let ruleset =
+        Option::<OwnedFd>::from(ruleset).ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))?;
+    let root = File::open("/")?;
+    for grant in grants(rules) {
+        grant.add(&ruleset, &root)?;
+    }
+    Ok(ruleset)
 }
 
-struct Builder {
-    handled: Rights,
-    root: File,
-    ruleset: RulesetCreated,
+/// What one place gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Grant<'r> {
+    path: &'r str,
+    dir: bool,
+    rights: Rights,
 }
 
-impl Builder {
-    /// Gives `rights` to `place`, by its real path: a link that has been put there is not followed. What is gone, or is no
-    /// directory any more, gets nothing.
-    fn allow(&mut self, place: &Place, rights: Rights) -> io::Result<()> {
-        let rights = rights & self.handled & if place.dir { Rights::all() } else { of_files() };
-        if rights.is_empty() {
+/// Each place once, with all that it gets, and without those that get nothing beyond what a place above them does:
+/// every rule costs the start of every command.
+fn grants(rules: &Rules) -> Vec<Grant<'_>> {
+    let handled = handled(rules);
+    let lists = [
+        (&rules.execute, reading() | AccessFs::Execute),
+        (&rules.read, reading()),
+        (&rules.write, reading() | writing(rules) | AccessFs::Refer),
+    ];
+    let mut grants: Vec<Grant<'_>> = Vec::new();
+    for (places, rights) in lists {
+        for Place { path, dir } in places.iter().flatten() {
+            let rights = rights & handled & if *dir { Rights::all() } else { of_files() };
+            grants.push(Grant { path, dir: *dir, rights });
+        }
+    }
+    if rules.write.is_none() {
+        grants.push(Grant { path: "/", dir: true, rights: AccessFs::Refer.into() });
+    }
+    grants.sort_unstable_by(|a, b| (a.path, a.dir).cmp(&(b.path, b.dir)));
+    grants.dedup_by(|next, first| {
+        let same = (next.path, next.dir) == (first.path, first.dir);
+        if same {
+            first.rights |= next.rights;
+        }
+        same
+    });
+    let above = |grant: &Grant<'_>| {
+        let ancestors = Path::new(grant.path).ancestors().skip(1).filter_map(Path::to_str);
+        let mut found = ancestors.filter_map(|path| {
+            grants.binary_search_by(|other| (other.path, other.dir).cmp(&(path, true))).ok()
+        });
+        found.any(|at| grants[at].rights.contains(grant.rights))
+    };
+    grants.iter().filter(|grant| !above(grant)).copied().collect()
+}
+
+impl Grant<'_> {
+    /// By the real path: a link that has been put there is not followed. What is gone, or is no directory any more, gets
+    /// nothing.
+    fn add(&self, ruleset: &OwnedFd, root: &File) -> io::Result<()> {
+        if self.rights.is_empty() {
             return Ok(());
         }
-        let path = Path::new(&place.path);
+        let path = Path::new(self.path);
         let below = path.strip_prefix("/").ok().filter(|below| !below.as_os_str().is_empty());
         let below = below.unwrap_or(Path::new("."));
-        let kind = if place.dir { Kind::Directory } else { Kind::Any };
-        let opened = match open_place(self.root.as_fd(), below, kind, Reach::BeneathWithoutLinks) {
+        let kind = if self.dir { Kind::Directory } else { Kind::Any };
+        let opened = match open_place(root.as_fd(), below, kind, Reach::BeneathWithoutLinks) {
             Ok(opened) => opened,
             Err(Errno::ENOENT | Errno::ENOTDIR | Errno::ELOOP | Errno::EACCES) => return Ok(()),
             Err(errno) => return Err(errno.into()),
         };
-        (&mut self.ruleset)
-            .add_rule(PathBeneath::new(opened, rights))
-            .map_err(|error| io::Error::other(format!("a Landlock rule for {}: {error}", place.path)))?;
-        Ok(())
+        add_path_rule(ruleset.as_fd(), opened.as_fd(), self.rights.bits()).map_err(|error| {
+            io::Error::new(error.kind(), format!("a Landlock rule for {}: {error}", self.path))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::confinement::{Confined, Enforcement};
+
+    fn rules(read: Option<&[&str]>, write: Option<&[&str]>) -> Rules {
+        let places = |paths: Option<&[&str]>| {
+            let place = |path: &&str| Place { path: (*path).into(), dir: !path.contains('.') };
+            paths.map(|paths| paths.iter().map(place).collect())
+        };
+        let off = Enforcement::NotRequested;
+        Rules {
+            execute: None,
+            read: places(read),
+            write: places(write),
+            attributes_kept: false,
+            network: Net::None,
+            own_signals: true,
+            device_ioctls: true,
+            landlock: true,
+            filter: true,
+            remove_tmp: false,
+            confined: Confined {
+                level: "required".into(),
+                execute: off,
+                read: off,
+                write: off,
+                network: off,
+                signals: off,
+                syscalls: off,
+                executables: None,
+            },
+        }
+    }
+
+    #[test]
+    fn a_place_is_granted_once_with_all_that_it_gets() {
+        let rules = rules(Some(&["/w", "/usr", "/w", "/dev/null.x"]), Some(&["/dev/null.x", "/w"]));
+        let grants = grants(&rules);
+        let paths: Vec<_> = grants.iter().map(|grant| grant.path).collect();
+        assert_eq!(paths, ["/dev/null.x", "/usr", "/w"]);
+        assert_eq!(grants[0].rights, (reading() | writing(&rules)) & of_files());
+        assert_eq!(grants[2].rights, reading() | writing(&rules) | AccessFs::Refer);
+    }
+
+    #[test]
+    fn what_a_place_above_already_gives_is_left_out_and_nothing_else() {
+        let rules = rules(Some(&["/usr", "/usr/bin/true.x", "/usr-x", "/w/sub", "/w"]), Some(&["/w/sub"]));
+        let paths: Vec<_> = grants(&rules).iter().map(|grant| grant.path).collect();
+        assert_eq!(paths, ["/usr", "/usr-x", "/w", "/w/sub"], "more below less stays");
+    }
+
+    #[test]
+    fn without_a_list_of_what_is_written_renames_go_on_everywhere() {
+        let rules = rules(None, None);
+        let refer = Grant { path: "/", dir: true, rights: AccessFs::Refer.into() };
+        assert_eq!(grants(&rules), [refer]);
     }
 }

@@ -1,0 +1,37 @@
+// A server bundled by esbuild, with the package left out of the bundle as every native one is.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { build } from 'esbuild';
+import { platform, tarballs } from './lib/packed.mjs';
+import { consumer, run, runNode } from './lib/run.mjs';
+
+const folder = consumer({ after });
+const inFolder = (...parts) => path.join(folder, ...parts);
+
+before(async () => {
+  await run(folder, 'npm', ['install', '--no-audit', '--no-fund', '--offline', ...tarballs]);
+});
+
+for (const [format, entry] of [
+  ['esm', 'consumer.mjs'],
+  ['cjs', 'consumer.cjs'],
+]) {
+  test(`bundled as ${format}, it starts a command through the installed package`, async () => {
+    const outfile = inFolder('dist', `server.${format === 'esm' ? 'mjs' : 'cjs'}`);
+    const common = { bundle: true, platform: 'node', external: ['argvault'], logLevel: 'silent' };
+    await build({ ...common, entryPoints: [inFolder(entry)], format, outfile });
+    assert.doesNotMatch(readFileSync(outfile, 'utf8'), /ERR_PLATFORM/);
+    const seen = JSON.parse(await runNode(folder, outfile));
+    const warden = inFolder('node_modules', `argvault-${platform}`, 'argvault-warden');
+    assert.deepEqual(seen, { state: 'exited', exitCode: 0, output: '42\n', warden });
+  });
+}
+
+test('bundled along, it fails while bundling: the addon is no source text', async () => {
+  const common = { bundle: true, platform: 'node', format: 'cjs', logLevel: 'silent' };
+  const outfile = inFolder('dist', 'all.cjs');
+  const all = { ...common, entryPoints: [inFolder('consumer.cjs')], outfile };
+  await assert.rejects(build(all), /No loader is configured for "\.node" files/);
+});
