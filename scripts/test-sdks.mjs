@@ -1,5 +1,5 @@
 // The adapters against the real SDKs, which are installed in a folder of their own. `--neurolink` also installs and
-// runs NeuroLink.
+// runs NeuroLink; `--install` does no more than to install.
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { builtAddons, fail, filesEndingWith, inRoot, install, root, run } from './project.mjs';
@@ -9,9 +9,10 @@ const OLDEST_NODE = 22;
 const sdks = inRoot('sdks');
 const withNeurolink = process.argv.includes('--neurolink') || process.env.ARGVAULT_TEST_NEUROLINK === '1';
 
-if (builtAddons().length === 0) fail('There is no built addon. Run `npm run build` first.');
 install(sdks);
 if (withNeurolink) install(path.join(sdks, 'neurolink'));
+if (process.argv.includes('--install')) process.exit();
+if (builtAddons().length === 0) fail('There is no built addon. Run `npm run build` first.');
 
 // A package finds its peers from where it lies, so the built tree is copied to where the SDKs are.
 const installed = path.join(sdks, 'node_modules', 'argvault');

@@ -59,6 +59,7 @@ const suites = [
     ],
     240,
   ],
+  ['sdks, install', [node, 'scripts/test-sdks.mjs', '--install']],
   ['sdks', [node, 'scripts/test-sdks.mjs'], 240],
   ['package', [node, 'scripts/test-package.mjs']],
   ['runtimes, install', [node, 'runtimes/main.mjs', '--install']],
