@@ -58,10 +58,13 @@ fn for_aarch64(rules: &Rules) -> Vec<libc::sock_filter> {
 const X32: u32 = 0x4000_0000;
 const ANY: [u64; 6] = [u64::MAX; 6];
 
-/// Name, number on x86-64, on aarch64, arguments, and the answer with everything refused that can be. Numbers as in
+/// Name, number on x86-64, on aarch64, arguments, and the answer.
+type Row = (&'static str, Option<u32>, Option<u32>, [u64; 6], Option<i32>);
+
+/// The answers with everything refused that can be. Numbers as in
 /// the kernel's `arch/x86/entry/syscalls/syscall_64.tbl` and `scripts/syscall.tbl`.
 #[rustfmt::skip]
-const TABLE: &[(&str, Option<u32>, Option<u32>, [u64; 6], Option<i32>)] = &[
+const TABLE: &[Row] = &[
     ("read",             Some(0),   Some(63),  ANY, None),
     ("write",            Some(1),   Some(64),  ANY, None),
     ("openat",           Some(257), Some(56),  ANY, None),
@@ -201,7 +204,7 @@ fn the_lists_number_calls_as_the_table_does() {
         let name = short(refusal.call);
         match table.get(name) {
             Some(number) if cfg!(target_arch = "aarch64") => {
-                assert_eq!(refusal.call.number, *number, "{name}")
+                assert_eq!(refusal.call.number, *number, "{name}");
             }
             Some(_) => {}
             None => assert!(only_x86.contains(&name), "aarch64 has a {name} that is not in the table?"),
