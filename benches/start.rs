@@ -11,7 +11,6 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use argvault::host::status::Status;
 use argvault::host::{Cancel, CommandHost, Listener, Reply};
 use argvault::input::Value;
 use argvault::supervisor::launch::Supervisor;
@@ -24,7 +23,7 @@ const EACH: usize = 20;
 struct Nobody;
 
 impl Listener for Nobody {
-    fn settled(&self, _: Status) {}
+    fn settled(&self, _: argvault::host::Ended) {}
 }
 
 fn main() -> Result<()> {

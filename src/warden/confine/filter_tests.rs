@@ -58,9 +58,10 @@ fn for_aarch64(rules: &Rules) -> Vec<libc::sock_filter> {
 const X32: u32 = 0x4000_0000;
 const ANY: [u64; 6] = [u64::MAX; 6];
 
+/// Name, number on x86-64, on aarch64, arguments, and the answer.
 type Row = (&'static str, Option<u32>, Option<u32>, [u64; 6], Option<i32>);
 
-/// Name, number on x86-64, on aarch64, arguments, and the answer with everything refused that can be. Numbers as in
+/// The answers with everything refused that can be. Numbers as in
 /// the kernel's `arch/x86/entry/syscalls/syscall_64.tbl` and `scripts/syscall.tbl`.
 #[rustfmt::skip]
 const TABLE: &[Row] = &[
