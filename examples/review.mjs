@@ -50,7 +50,11 @@ async function evidence(host, { taskId, stdout, stderr }) {
     const { matches, truncated } = await call(host, 'command_search', search);
     for (const { line, offset, text } of matches) {
       // The citation is checked against the artifact that it names.
-      const { content } = await call(host, 'retrieve_context', { artifactId, offset, limit: text.length || 1 });
+      const { content } = await call(host, 'retrieve_context', {
+        artifactId,
+        offset,
+        limit: text.length || 1,
+      });
       cited.push({ artifactId, line, text: content });
     }
     if (truncated) cited.push({ artifactId, line: undefined, text: 'and more' });
@@ -64,7 +68,9 @@ const outcome = ({ state, exitCode, signal, durationMs }) =>
 function printReview(change, results) {
   const bad = results.filter(({ status }) => status.exitCode !== 0);
   console.log(`# Review of ${path.basename(root)}\n`);
-  console.log(`${change.subject.trim()}\n\n${change.files.trim()}\n\n+${change.added} -${change.removed} lines\n`);
+  console.log(
+    `${change.subject.trim()}\n\n${change.files.trim()}\n\n+${change.added} -${change.removed} lines\n`,
+  );
   for (const { name, status, cited } of results) {
     console.log(`## ${name}: ${outcome(status)}`);
     for (const { artifactId, line, text } of cited) {

@@ -21,7 +21,8 @@ process.exit(1);
 `;
 
 function makeProject(dir) {
-  const git = (...args) => execFileSync('git', args, { cwd: dir, env: { PATH: process.env.PATH, HOME: dir } });
+  const git = (...args) =>
+    execFileSync('git', args, { cwd: dir, env: { PATH: process.env.PATH, HOME: dir } });
   const write = (name, text) => writeFileSync(path.join(dir, name), text);
   write('package.json', JSON.stringify({ name: 'reviewed', scripts }));
   write('check.mjs', check);
@@ -58,7 +59,7 @@ test('the reviewer reads git while the checks run, and cites the lines of the on
   assert.equal(code, 1, stderr);
   assert.match(stdout, /while [12] of 2 checks were still running/);
   assert.match(stdout, /Add a check that fails/);
-  assert.match(stdout, /^check\.mjs$/m);
+  assert.match(stdout, /^\tcheck\.mjs$/m);
   assert.match(stdout, /^## lint: exited, exit code 0, \d+ ms$/m);
   assert.match(stdout, /^## test: exited, exit code 1, \d+ ms$/m);
   assert.match(stdout, /^- \w+-stdout:\d+ not ok 2 - subtracts$/m);
