@@ -5,16 +5,20 @@ const path = require('node:path');
 
 const ROOT = path.join(__dirname, '..');
 
+const UNKNOWN_LIBC = { abi: 'gnu', libc: 'unknown libc' };
+
 /** Which C library this Node runs on; only asked once loading has failed, since the report is slow. */
 function libc() {
-  // Deno has no report.
-  if (typeof process.report?.getReport !== 'function') return { abi: 'gnu', libc: 'unknown libc' };
+  // Not every runtime has a report.
+  if (typeof process.report?.getReport !== 'function') return UNKNOWN_LIBC;
   const { report } = process;
   const network = report.excludeNetwork;
   report.excludeNetwork = true;
   try {
     const glibc = report.getReport()?.header?.glibcVersionRuntime;
     return glibc === undefined ? { abi: 'musl', libc: 'musl' } : { abi: 'gnu', libc: `glibc ${glibc}` };
+  } catch {
+    return UNKNOWN_LIBC; // Deno asks for a permission first
   } finally {
     report.excludeNetwork = network;
   }
@@ -50,13 +54,18 @@ function whyNot(file, cause) {
   try {
     require(file);
   } catch (error) {
-    return error.message;
+    return error;
   }
-  return cause instanceof Error ? cause.message : String(cause);
+  return cause;
 }
 
 /** What to do, which differs between a clone of the sources and an installed package. */
-function recovery(expectedPackage) {
+function recovery(expectedPackage, error) {
+  if (error?.code === 'ERR_DLOPEN_DISABLED') {
+    return 'Start Node with --allow-addons beside --permission, and without --no-addons.';
+  }
+  if (error?.name === 'NotCapable')
+    return 'Start Deno with --allow-ffi, --allow-read and --allow-env, or with -A.';
   if (fs.existsSync(path.join(ROOT, 'Cargo.toml'))) {
     return `Run \`npm run build\` in ${ROOT} on this very platform; it needs stable Rust and a C linker.`;
   }
@@ -75,14 +84,20 @@ function notLoaded(cause) {
   const expectedFile = path.join(ROOT, `argvault.${name}.node`);
   const expectedPackage = `argvault-${name}`;
   const found = present([expectedFile, expectedPackage]);
-  const reason = found === undefined ? 'not found' : whyNot(found, cause).split('\n', 1)[0];
+  const error = found === undefined ? undefined : whyNot(found, cause);
+  const reason =
+    error === undefined
+      ? 'not found'
+      : String(error?.message ?? error)
+          .split('\n', 1)[0]
+          .replace(/\.$/, '');
   const what =
     found === undefined
       ? `was not found: neither the package ${expectedPackage} nor ${expectedFile} is there`
       : `could not be loaded from ${found}: ${reason}`;
   return refusal(
     `argvault's native addon for ${platform} ${arch} (${lib}) ${what}.`,
-    recovery(expectedPackage),
+    recovery(expectedPackage, error),
     { platform, arch, libc: lib, expectedFile, expectedPackage, found: found ?? null, reason },
   );
 }

@@ -3,6 +3,9 @@
 // has comes first, then the rest in an order that turns from day to day, until the time is used up; what was left out is
 // printed, and `ARGVAULT_ROTATION` (printed too) repeats the order of a day.
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { everyRunner, missing, nodes, runners, smoke, storms } from './lib/matrix.mjs';
@@ -28,17 +31,19 @@ function plan() {
 }
 
 function runJob([name, [command, ...args], options]) {
+  const vault = mkdtempSync(path.join(tmpdir(), 'argvault-job-'));
   const begun = performance.now();
   // A runner that thinks it runs within another one reports to that instead.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const { status, signal, error, stdout, stderr } = spawnSync(command, args, {
     cwd: here,
     encoding: 'utf8',
-    env: { ...env, NO_COLOR: '1', FORCE_COLOR: '0' },
+    env: { ...env, NO_COLOR: '1', FORCE_COLOR: '0', ARGVAULT_VAULT: vault },
     timeout: CEILING_MS,
     killSignal: 'SIGKILL',
     ...options,
   });
+  rmSync(vault, { recursive: true, force: true });
   const seconds = ((performance.now() - begun) / 1_000).toFixed(1).padStart(6);
   const ok = status === 0;
   console.log(`${ok ? 'ok    ' : 'FAILED'} ${seconds} s  ${name}`);

@@ -35,7 +35,7 @@ export const storms = Object.entries(runtimes).map(([name, runtime]) => [
 
 const nodeTest = Object.entries(nodes).map(([name, node]) => [
   `node:test, ${name}`,
-  [...node, '--test', 'package.test.mjs'],
+  [...node, '--test'],
   inDir('node-test'),
 ]);
 

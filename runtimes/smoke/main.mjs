@@ -8,6 +8,7 @@ import { commands } from './commands.mjs';
 import { endings } from './ending.mjs';
 import { exits } from './exits.mjs';
 import { modules } from './modules.mjs';
+import { permissions } from './permissions.mjs';
 import { refusals } from './refusals.mjs';
 import { toolCases } from './tools.mjs';
 
@@ -37,7 +38,7 @@ if (isMainThread && process.argv.includes('--worker')) {
     if (code !== 0) process.exitCode = code;
   });
 } else {
-  // How a process ends is not a thread's business.
+  // How a process is started and ends is not a thread's business.
   const cases = { ...modules, ...commands, ...refusals, ...endings, ...toolCases, ...disposal };
-  await runCases(argvault, isMainThread ? { ...cases, ...exits } : cases);
+  await runCases(argvault, isMainThread ? { ...cases, ...exits, ...permissions } : cases);
 }

@@ -1,0 +1,3 @@
+import { sharesTheVault } from './vault.mjs';
+
+sharesTheVault('the file one');
