@@ -1,6 +1,7 @@
 'use strict';
 
 const { ArgvaultError } = require('./errors.js');
+const { ofThisRealm } = require('./realm.js');
 
 /**
  * The calls that the native side still owes an answer. Each holds the event loop until it has one: a process
@@ -44,9 +45,9 @@ class Calls {
 
   /** What the native port calls with everything that has become known since the last turn. */
   deliver = batch => {
-    for (const message of batch) {
-      if (message.id === 0) this.#onEvent(message.value);
-      else this.#settle(message);
+    for (const { id, ok, value } of batch) {
+      if (id === 0) this.#onEvent(ofThisRealm(value));
+      else this.#settle({ id, ok, value: ofThisRealm(value) });
     }
   };
 

@@ -9,6 +9,10 @@ const { ToolCalls } = require('./tools.js');
 
 const environmentVariables = () => ({ ...process.env });
 
+/** `process.env` itself, which is no plain object in Node, becomes the copy that is meant. */
+const withPlainEnv = options =>
+  options?.env === process.env ? { ...options, env: environmentVariables() } : options;
+
 /** One native host with what only JavaScript can do for it: hooks, listeners, abort signals, promises. */
 class HostCore {
   #environment;
@@ -86,7 +90,7 @@ class HostCore {
     const relay = new AbortRelay(signal);
     try {
       let answer = await this.#attempt(relay, id =>
-        this.#native.start(id, argv, options, environmentVariables(), relay.aborted),
+        this.#native.start(id, argv, withPlainEnv(options), environmentVariables(), relay.aborted),
       );
       while (answer.question !== undefined) {
         const reply = await answerTo(answer, hooks, relay);

@@ -3,6 +3,7 @@
 const { Calls } = require('./calls.js');
 const { unwrap } = require('./errors.js');
 const { LoopHold } = require('./hold.js');
+const { ofThisRealm } = require('./realm.js');
 
 /** What the hosts of one JavaScript environment share: the addon, the port through which it answers, the calls. */
 class Environment {
@@ -48,7 +49,7 @@ class Environment {
   isSupported() {
     const { ok: binding, error } = this.loaded;
     if (error !== undefined) return { ok: false, code: error.code, reason: error.message };
-    return binding.isSupported();
+    return ofThisRealm(binding.isSupported());
   }
 }
 

@@ -1,5 +1,7 @@
 'use strict';
 
+const { ofThisRealm } = require('./realm.js');
+
 // Registered under a global key, so that errors are known across realms and across copies of this package.
 const BRAND = Symbol.for('argvault.error');
 
@@ -10,7 +12,12 @@ class ArgvaultError extends Error {
     super(message);
     this.code = code;
     this.hint = hint;
-    this.details = details;
+    this.details = ofThisRealm(details);
+  }
+
+  /** By the brand here too: a module registry that was reset has made another class of this name. */
+  static [Symbol.hasInstance](value) {
+    return isArgvaultError(value);
   }
 }
 
@@ -26,7 +33,7 @@ function isArgvaultError(value) {
 /** The value of a tagged answer of the native side; throws what it says went wrong. */
 function unwrap(answer) {
   if (answer.error !== undefined) throw new ArgvaultError(answer.error);
-  return answer.ok;
+  return ofThisRealm(answer.ok);
 }
 
 module.exports = { ArgvaultError, isArgvaultError, unwrap };

@@ -1,11 +1,12 @@
 // Builds the addon with its loader, and the static warden that goes beside it; fills the platform's package with both.
+// `--if-stale` builds nothing when all of it is younger than its sources.
 // `--target TRIPLE[.GLIBC]` builds the addon with cargo-zigbuild for another C library, which a release wants:
 // `x86_64-unknown-linux-gnu.2.17` loads wherever Node does, where a plain build needs the glibc it was built on.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { addonOf, fillPlatformPackage, platformOf, WARDEN } from './platform.mjs';
-import { fail, inRoot, run } from './project.mjs';
+import { fail, inRoot, isStale, run } from './project.mjs';
 
 function hostTriple() {
   const { stdout, error } = spawnSync('rustc', ['-vV'], { encoding: 'utf8' });
@@ -59,18 +60,27 @@ function buildWarden(triple) {
   renameSync(fresh, placed);
 }
 
-const { values: options } = parseArgs({ options: { target: { type: 'string' } } });
+/** Makes the addon, its loader and the warden. */
+function build(triple, flags, host) {
+  buildAddon(flags);
+  buildWarden(host);
+  const products = [addonOf(platformOf(triple)), 'binding.js', WARDEN].map(name => inRoot(name));
+  const missing = products.find(file => !existsSync(file));
+  if (missing !== undefined) fail(`the build made no ${missing}.`);
+  // The tools leave alone what is as it was, and staleness is told by times.
+  const now = new Date();
+  for (const file of products) utimesSync(file, now, now);
+}
+
+const { values: options } = parseArgs({
+  options: { target: { type: 'string' }, 'if-stale': { type: 'boolean' } },
+});
 const host = hostTriple();
 const { triple, flags } = targetOf(host, options.target);
 const platform = platformOf(triple);
-buildAddon(flags);
-buildWarden(host);
-const products = [addonOf(platform), 'binding.js', WARDEN].map(name => inRoot(name));
-const missing = products.find(file => !existsSync(file));
-if (missing !== undefined) fail(`the build made no ${missing}.`);
-// The tools leave alone what is as it was, and `npm start` compares times.
-const now = new Date();
-for (const file of products) utimesSync(file, now, now);
+// napi's CLI forces the crate's build by the environment when it has no types of it yet, and no more after that: cargo
+// sees an environment that has changed, so the build after the first compiles it all again, for nothing.
+if (!options['if-stale'] || isStale()) build(triple, flags, host);
 fillPlatformPackage(platform);
 // One for another C library has no business among what this machine loads.
 if (platform !== platformOf(host)) rmSync(inRoot(addonOf(platform)));

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 export const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
 export const inRoot = (...parts) => path.join(root, ...parts);
 
-const modifiedAt = file => (existsSync(file) ? statSync(file).mtimeMs : Number.NEGATIVE_INFINITY);
+export const modifiedAt = file => (existsSync(file) ? statSync(file).mtimeMs : Number.NEGATIVE_INFINITY);
 
 function* filesBelow(dir) {
   for (const entry of readdirSync(dir, { withFileTypes: true, recursive: true })) {
@@ -55,7 +55,7 @@ export function isStale() {
   const built = [...addons, 'binding.js', 'argvault-warden'].map(name => modifiedAt(inRoot(name)));
   const sources = [
     ...filesBelow(inRoot('src')),
-    ...['Cargo.toml', 'Cargo.lock', 'build.rs'].map(f => inRoot(f)),
+    ...['Cargo.toml', 'Cargo.lock', 'build.rs', 'scripts/build.mjs'].map(f => inRoot(f)),
   ];
   return Math.min(...built) < Math.max(...sources.map(modifiedAt));
 }

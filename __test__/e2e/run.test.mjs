@@ -156,3 +156,11 @@ test('following gives the bytes and lines while it runs, and ends with it', asyn
   for await (const chunk of host.followOutput(taskId, { from: 4 })) chunks.push(chunk);
   assert.equal(Buffer.concat(chunks).toString(), 'two\n');
 });
+
+test('process.env itself is an environment to give', async t => {
+  const { host } = await openHost(t);
+  process.env.ARGVAULT_GIVEN = 'as it is now';
+  t.after(() => delete process.env.ARGVAULT_GIVEN);
+  const status = await host.runCommand(['sh', '-c', 'echo "$ARGVAULT_GIVEN"'], { env: process.env });
+  assert.equal(await host.readArtifact(status.stdout.artifactId), 'as it is now\n');
+});

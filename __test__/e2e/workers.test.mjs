@@ -1,13 +1,13 @@
 // Worker threads: one that ends takes its own commands along and nobody else's, whatever it was doing.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { root } from '../helpers/child.mjs';
-import { eventually, openHost, processesWith } from '../helpers/host.mjs';
+import { eventually, openBelow, openHost, processesWith } from '../helpers/host.mjs';
 
 // A worker that starts three commands, says so, and then waits for them.
 const source = `
@@ -51,6 +51,21 @@ test('a worker that is terminated ends its commands, and those of others go on',
   for (const task of theirs) assert.equal(await causeOf(vaultDir, task), 'host-gone');
   assert.deepEqual(await processesWith(mark), []);
   assert.equal(host.getBackgroundCommandStatus(taskId).state, 'running');
+});
+
+test('workers that are terminated leave no file of their vaults open', async t => {
+  const { vaultDir } = await openHost(t);
+  const theirs = path.join(vaultDir, '..', 'theirs');
+  for (let round = 0; round < 8; round += 1) {
+    const { worker, tasks } = spawnWorker(theirs, `argvault-files-${process.pid}`);
+    // While its starts are being answered, so that there are answers on the way which nobody takes any more.
+    await Promise.race([
+      tasks,
+      eventually(() => existsSync(theirs) && readdirSync(theirs).length > round * 3, ''),
+    ]);
+    await worker.terminate();
+  }
+  await eventually(async () => (await openBelow(theirs)).length === 0, 'the vaults are closed');
 });
 
 test('a storm of workers that are terminated at random crashes nothing and leaves nothing', async t => {

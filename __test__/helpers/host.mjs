@@ -1,12 +1,12 @@
 // A host of its own for each test, on a vault of its own, disposed of and removed whatever happens.
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandHost } from 'argvault';
+import { eventually } from './facts.mjs';
 
-export const CEILING_MS = 30_000;
+export * from './facts.mjs';
 
 /** A temporary directory with an empty `root` and a place for a vault. */
 export async function makePlace(t, beforeRemoval = async () => {}) {
@@ -32,37 +32,11 @@ export async function openHost(t, { policy, options } = {}) {
   return { host, ...place };
 }
 
-/** Asks again until `fact` answers something truthy; says what was last seen when it never does. */
-export async function eventually(fact, what, ceilingMs = CEILING_MS) {
-  const end = performance.now() + ceilingMs;
-  for (;;) {
-    const answer = await fact();
-    if (answer) return answer;
-    if (performance.now() > end) assert.fail(`never came: ${what}; last seen: ${answer}`);
-    await sleep(10);
-  }
-}
-
 /** Waits until a running command has written this. */
 export function written(host, taskId, text, stream = 'stdout') {
   const seen = async () =>
     (await host.readBackgroundCommandOutput(taskId, { stream })).content.includes(text);
   return eventually(seen, `"${text}" on ${stream} of ${taskId}`);
-}
-
-/** The state letter of a process, or nothing when it is gone; a zombie is `Z`. */
-export async function processState(pid) {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  return stat.slice(stat.lastIndexOf(')') + 2)[0];
-}
-
-export const isAlive = async pid => !['Z', 'X', undefined].includes(await processState(pid));
-
-/** Processes whose command line holds `mark`: what a test's command left behind. */
-export async function processesWith(mark) {
-  const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name)).map(Number);
-  const lines = await Promise.all(pids.map(pid => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
-  return pids.filter((pid, i) => pid !== process.pid && lines[i].includes(mark));
 }
 
 /** Awaits the refusal and checks its code, its words and that it ends with its hint. */

@@ -60,13 +60,18 @@ impl Shared {
             let deliver = self.deliver.read().unwrap_or_else(PoisonError::into_inner);
             if let Some(deliver) = &*deliver {
                 deliver.call((), ThreadsafeFunctionCallMode::NonBlocking);
+            } else {
+                drop(self.drain());
             }
         }
     }
 
+    fn drain(&self) -> Vec<(f64, std::result::Result<Reply, WireError>)> {
+        mem::take(&mut *self.queue.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     fn take(&self) -> Vec<Message> {
-        let queue = mem::take(&mut *self.queue.lock().unwrap_or_else(PoisonError::into_inner));
-        queue.into_iter().map(|(id, result)| message(id, result)).collect()
+        self.drain().into_iter().map(|(id, result)| message(id, result)).collect()
     }
 
     /// Remembers a host whose commands end with this environment.
@@ -79,6 +84,8 @@ impl Shared {
     /// The environment is going away: nothing is delivered any more, and its commands end.
     fn close(&self) {
         drop(self.deliver.write().unwrap_or_else(PoisonError::into_inner).take());
+        // What nobody takes any more would hold its command's host, which holds this queue.
+        drop(self.drain());
         for host in self.hosts.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             if let Some(host) = host.upgrade() {
                 host.abandon();

@@ -1,0 +1,1 @@
+export default { files: ['*.ava.mjs'], timeout: '2m' };

@@ -1,0 +1,5 @@
+import { test } from 'bun:test';
+import * as argvault from 'argvault';
+import shared from '../cases.cjs';
+
+for (const [title, run] of Object.entries(shared.cases(argvault))) test(title, run, 60_000);
