@@ -66,6 +66,18 @@ test("a policy's own caps are ceilings of a start's", async t => {
   }
 });
 
+test('what no program can be given, or no argv[0] could equal, is refused before anything runs', async t => {
+  const { host, root } = await openHost(t);
+  for (const entry of ['a\0b', '\ud800'])
+    await refused(host.runCommand(['sh', entry]), 'ERR_BAD_ARGV', 'argv[1]');
+  await refused(host.runCommand(['sh', 'x'.repeat(131_072)]), 'ERR_ARGV_TOO_LONG', 'argv[1]');
+  for (const policy of [{ allowedExecutables: ['npm test'] }, { allowedExecutable: ['sh'] }]) {
+    const whole = { allowedExecutables: ['sh'], cwdRoot: root, ...policy };
+    await refused(host.setBackgroundCommandPolicy(whole), 'ERR_BAD_POLICY');
+  }
+  assert.deepEqual((await host.listCommands()).commands, []);
+});
+
 test('an environment value that is no string is refused by name, undefined is left out', async t => {
   const { host } = await openHost(t);
   for (const value of [5, null]) {
@@ -207,5 +219,6 @@ test('git: blame at HEAD, no searches, no guessing of dates, refusals for what n
   }
   const own = await host.runGitCommand(['log', '--oneline']);
   assert.deepEqual([own.ok, own.exitCode, own.state], [true, 0, 'exited']);
+  assert.ok(own.command[0].endsWith('git') && own.command.includes('--oneline'), own.command.join(' '));
   await assert.rejects(host.runGitCommand(['commit', '-m', 'x']), { code: 'ERR_GIT_BAD_VALUE' });
 });
