@@ -74,7 +74,9 @@ struct Warden {
 }
 
 /// How long a keeper that was forked ahead waits for its command: a host that starts nothing holds nothing.
-const SPARE_KEPT: Duration = Duration::from_secs(1);
+const SPARE_KEPT: Duration = Duration::from_millis(500);
+/// Beside how many keepers one is forked ahead.
+const SPARE_BESIDE: usize = 4;
 
 /// Runs the warden on the socket that is its standard input, until the host is gone and the last keeper with it.
 pub fn run() -> std::io::Result<()> {
@@ -214,14 +216,15 @@ impl Warden {
         let delegation = self.delegation.take();
         let kept = [socket.as_raw_fd(), folder.as_raw_fd(), pending.as_raw_fd()];
         let defaults = self.defaults;
-        end_with(settle_in(&kept, delegation.as_ref()).map(|child_signals| {
+        end_with(&settle_in(&kept, delegation.as_ref()).map(|child_signals| {
             keeper::serve(Post { socket, folder, pending, sync, child_signals, delegation, defaults });
         }))
     }
 
-    /// Forks a keeper for a command that is still to come. Without one the next launch forks its own.
+    /// Forks a keeper for a command that is still to come. Without one the next launch forks its own, which costs less
+    /// where many run at once and nobody is idle meanwhile.
     fn fork_ahead(&mut self) {
-        if self.host.is_none() {
+        if self.host.is_none() || self.keepers.len() > SPARE_BESIDE {
             return;
         }
         self.spare_until = Instant::now() + SPARE_KEPT;
@@ -240,7 +243,7 @@ impl Warden {
     fn become_spare(&mut self, warden: UnixStream) -> ! {
         let delegation = self.delegation.take();
         let defaults = self.defaults;
-        end_with(settle_in(&[warden.as_raw_fd()], delegation.as_ref()).and_then(|child_signals| {
+        end_with(&settle_in(&[warden.as_raw_fd()], delegation.as_ref()).and_then(|child_signals| {
             spare::rehearse()?;
             let Some((launch, descriptors)) = spare::wait(&warden)? else { return Ok(()) };
             drop(warden);
@@ -318,7 +321,7 @@ fn settle_in(kept: &[RawFd], delegation: Option<&Delegation>) -> std::io::Result
 }
 
 /// Ends this process. Nothing of the warden's is dropped on the way out: its descriptors are closed already, by number.
-fn end_with(served: std::io::Result<()>) -> ! {
+fn end_with(served: &std::io::Result<()>) -> ! {
     std::process::exit(i32::from(served.is_err()))
 }
 
