@@ -213,6 +213,7 @@ impl Warden {
 
     /// In the child: keeps the descriptors of this command alone, serves it, and ends.
     fn become_keeper(&mut self, socket: UnixStream, folder: OwnedFd, pending: File, sync: bool) -> ! {
+        self.forget_others();
         let delegation = self.delegation.take();
         let kept = [socket.as_raw_fd(), folder.as_raw_fd(), pending.as_raw_fd()];
         let defaults = self.defaults;
@@ -241,6 +242,7 @@ impl Warden {
 
     /// In the child: waits for a command and serves it; ends with the warden if none comes.
     fn become_spare(&mut self, warden: UnixStream) -> ! {
+        self.forget_others();
         let delegation = self.delegation.take();
         let defaults = self.defaults;
         end_with(&settle_in(&[warden.as_raw_fd()], delegation.as_ref()).and_then(|child_signals| {
@@ -254,6 +256,12 @@ impl Warden {
             keeper::serve(Post { socket, folder, pending, sync, child_signals, delegation, defaults });
             Ok(())
         }))
+    }
+
+    /// In a child: what the warden knows of other keepers is no use here, and takes memory. Their descriptors are closed by
+    /// number.
+    fn forget_others(&mut self) {
+        std::mem::take(&mut self.keepers).into_iter().for_each(std::mem::forget);
     }
 
     fn take_child_events(&mut self) {
