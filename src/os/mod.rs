@@ -6,6 +6,7 @@ pub mod file;
 pub mod image;
 pub mod inotify;
 pub mod landlock;
+pub mod memory;
 pub mod path;
 pub mod probe;
 pub mod process;

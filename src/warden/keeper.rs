@@ -23,6 +23,7 @@ use super::warden::ProgramDefaults;
 use crate::confinement::Rules;
 use crate::limits;
 use crate::os::clock::epoch_ms;
+use crate::os::memory;
 use crate::os::process::{self, Ending, Pid};
 use crate::os::signal::SignalNumber;
 use crate::vault::layout;
@@ -170,6 +171,8 @@ impl Keeper {
     }
 
     fn run(mut self) {
+        // The program runs: from here on a keeper only takes room, mostly with what it has from the warden.
+        memory::trim();
         if self.notes.changed.is_some() {
             self.end(Cause::Kill, SignalNumber::KILL);
         }

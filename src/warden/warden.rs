@@ -78,7 +78,9 @@ struct Warden {
 }
 
 /// How long a keeper that was forked ahead waits for its command: a host that starts nothing holds nothing.
-const SPARE_KEPT: Duration = Duration::from_secs(1);
+const SPARE_KEPT: Duration = Duration::from_millis(500);
+/// Beside how many keepers one is forked ahead.
+const SPARE_BESIDE: usize = 4;
 
 /// Runs the warden on the socket that is its standard input, until the host is gone and the last keeper with it.
 pub fn run() -> std::io::Result<()> {
@@ -216,6 +218,7 @@ impl Warden {
 
     /// In the child: keeps the descriptors of this command alone, serves it, and ends.
     fn become_keeper(&mut self, socket: UnixStream, folder: OwnedFd, pending: File, sync: bool) -> ! {
+        self.forget_others();
         let delegation = self.delegation.take();
         let kept = [socket.as_raw_fd(), folder.as_raw_fd(), pending.as_raw_fd()];
         let defaults = self.defaults;
@@ -224,9 +227,10 @@ impl Warden {
         }))
     }
 
-    /// Forks a keeper for a command that is still to come. Without one the next launch forks its own.
+    /// Forks a keeper for a command that is still to come. Without one the next launch forks its own, which costs less
+    /// where many run at once and nobody is idle meanwhile.
     fn fork_ahead(&mut self) {
-        if self.host.is_none() {
+        if self.host.is_none() || self.keepers.len() > SPARE_BESIDE {
             return;
         }
         self.spare_until = Instant::now() + SPARE_KEPT;
@@ -243,6 +247,7 @@ impl Warden {
 
     /// In the child: waits for a command and serves it; ends with the warden if none comes.
     fn become_spare(&mut self, warden: UnixStream) -> ! {
+        self.forget_others();
         let delegation = self.delegation.take();
         let defaults = self.defaults;
         end_with(&settle_in(&[warden.as_raw_fd()], delegation.as_ref()).and_then(|child_signals| {
@@ -256,6 +261,12 @@ impl Warden {
             keeper::serve(Post { socket, folder, pending, sync, child_signals, delegation, defaults });
             Ok(())
         }))
+    }
+
+    /// In a child: what the warden knows of other keepers is no use here, and takes memory. Their descriptors are closed by
+    /// number.
+    fn forget_others(&mut self) {
+        std::mem::take(&mut self.keepers).into_iter().for_each(std::mem::forget);
     }
 
     fn take_child_events(&mut self) {

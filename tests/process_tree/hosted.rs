@@ -196,10 +196,12 @@ async fn starve_descriptors(rig: &Rig, warm: bool) {
     );
 }
 
+/// The folders of tasks.
 fn folders(rig: &Rig) -> Vec<String> {
     let entries = std::fs::read_dir(rig.vault()).unwrap().map(|entry| entry.unwrap());
     let folders = entries.filter(|entry| entry.file_type().unwrap().is_dir());
-    folders.map(|entry| entry.file_name().into_string().unwrap()).collect()
+    let names = folders.map(|entry| entry.file_name().into_string().unwrap());
+    names.filter(|name| !name.starts_with('.')).collect()
 }
 
 /// Fills up this user's processes, then makes room for one, two, three.
