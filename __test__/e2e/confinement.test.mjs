@@ -65,6 +65,7 @@ test('argvault doctor shows the ladder, and anything else its usage', async () =
 test('an approval shows what the command would be held to', async t => {
   const asked = [];
   const policy = {
+    allowedExecutables: ['true'],
     allowedCommands: [],
     approve: request => asked.push(request) > 0,
     confinement: { level: 'best-effort', execute: ['true'], write: ['.'], network: { connectTcp: [443] } },
