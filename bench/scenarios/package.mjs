@@ -1,5 +1,6 @@
 // What a user gets before the first command: the time of the import, in a fresh Node, and the size on disk.
 import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { inTurns, Samples } from '../lib/measure.mjs';
 import { inBench, inRoot, root } from '../lib/paths.mjs';
@@ -24,20 +25,23 @@ function millisecondsOf(expression) {
   return Number(execFileSync(process.execPath, ['-e', script], { cwd: inBench(), encoding: 'utf8' }));
 }
 
+function unpackedSize(cwd) {
+  const pack = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+  const said = execFileSync('npm', pack, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  return JSON.parse(said)[0].unpackedSize;
+}
+
 export async function run({ rounds }) {
   const [imported, loaded, size] = [new Samples(), new Samples(), new Samples()];
   await inTurns(rounds, [...Object.keys(imports), 'loaded'], name => {
     if (name === 'loaded') loaded.add('argvault', millisecondsOf(used));
     else imported.add(name, millisecondsOf(imports[name]));
   });
-  const pack = ['pack', '--dry-run', '--json', '--ignore-scripts'];
-  const [{ unpackedSize }] = JSON.parse(
-    execFileSync('npm', pack, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
-  );
-  size.add('argvault', unpackedSize / 1e6);
+  const folders = [root, ...readdirSync(inRoot('npm')).map(platform => inRoot('npm', platform))];
+  size.add('argvault', folders.map(unpackedSize).reduce((sum, bytes) => sum + bytes) / 1e6);
   return [
     imported.line('import', 'import in a fresh Node', 'ms'),
     loaded.line('import.loaded', 'import with the addon loaded (isSupported)', 'ms'),
-    size.line('size', 'package unpacked, as npm would pack it here', 'MB'),
+    size.line('size', 'package unpacked, with the binaries of this platform', 'MB'),
   ];
 }
