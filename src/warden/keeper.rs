@@ -17,7 +17,7 @@ use super::launch::{self, Launched};
 use super::lifecycle::{Action, Lifecycle, Timings};
 use super::peers::{Heard, Peers};
 use super::protocol::{Limits, Order, Report, Specification};
-use super::settle::{Ended, outcome, used_cpu};
+use super::settle::{Ended, outcome};
 use super::tree::Tree;
 use super::warden::ProgramDefaults;
 use crate::confinement::Rules;
@@ -78,6 +78,9 @@ impl Rounds {
     }
 }
 
+/// Of the slowest clock that Linux is built with (`CONFIG_HZ=100`).
+const TWO_TICKS: Duration = Duration::from_millis(20);
+
 struct Keeper {
     peers: Peers,
     /// When other hosts are let in; `None` once they are.
@@ -92,6 +95,8 @@ struct Keeper {
     kill_grace: Duration,
     budget_ms: u64,
     main: Pid,
+    /// Of the main process, as last looked at where that is limited.
+    counted_cpu: Option<Duration>,
     started: Instant,
     life: Lifecycle,
     capture: Capture,
@@ -162,6 +167,7 @@ impl Keeper {
             capture,
             tree: Tree::of_self(),
             rounds: None,
+            counted_cpu: None,
             main_exit: None,
             strays: Vec::new(),
             stray_names: Vec::new(),
@@ -257,6 +263,9 @@ impl Keeper {
     /// Reaps all that has ended; true when no descendant is left.
     fn reap(&mut self) -> bool {
         loop {
+            if self.limits.cpu_seconds.is_some() && self.main_exit.is_none() {
+                self.counted_cpu = process::counted_cpu(self.main);
+            }
             match process::reap_any() {
                 Ok(Some((pid, ending))) => {
                     if let Some(rounds) = &mut self.rounds {
@@ -300,11 +309,11 @@ impl Keeper {
             SignalNumber::KILL if self.leaf.as_ref().is_some_and(Leaf::had_oom_kill) => {
                 Some(LimitHit::Memory)
             }
-            // A program that ignores SIGXCPU gets SIGKILL at the hard limit, which says nothing by itself. The kernel
-            // samples the time that it limits, and measures the time that it tells: the two are not quite the same.
+            // A program that ignores SIGXCPU gets SIGKILL at the hard limit, which says nothing by itself. It may have been
+            // looked at one tick before the last one.
             SignalNumber::KILL => {
                 let hard = Duration::from_secs(launch::cpu_seconds_until_kill(cpu_seconds?));
-                (used_cpu() >= hard.mul_f32(0.8)).then_some(LimitHit::Cpu)
+                (self.counted_cpu? + TWO_TICKS >= hard).then_some(LimitHit::Cpu)
             }
             _ => None,
         }

@@ -145,12 +145,6 @@ fn explain_limit(ended: &Ended) -> String {
     }
 }
 
-/// Processor time of all reaped descendants.
-pub fn used_cpu() -> Duration {
-    let Usage { user_ms, system_ms, .. } = tree_usage();
-    Duration::from_millis(user_ms + system_ms)
-}
-
 /// What all reaped descendants used. The largest resident set is one process's, not their sum (`getrusage(2)`).
 fn tree_usage() -> Usage {
     let Ok(usage) = getrusage(UsageWho::RUSAGE_CHILDREN) else { return Usage::default() };
