@@ -5,6 +5,7 @@
 //! hook registered right after it, which Node therefore runs before its own: no thread of ours touches it later.
 
 mod host;
+mod kept;
 mod port;
 mod runtime;
 mod tools;

@@ -15,6 +15,7 @@ use super::capture::{Capture, Trouble};
 use super::containment::{Delegation, Leaf};
 use super::launch::{self, Launched};
 use super::lifecycle::{Action, Lifecycle, Timings};
+use super::notes::{LimitHit, Notes};
 use super::peers::{Heard, Peers};
 use super::protocol::{Limits, Order, Report, Specification};
 use super::settle::{Ended, outcome};
@@ -78,9 +79,6 @@ impl Rounds {
     }
 }
 
-/// Of the slowest clock that Linux is built with (`CONFIG_HZ=100`).
-const TWO_TICKS: Duration = Duration::from_millis(20);
-
 struct Keeper {
     peers: Peers,
     /// When other hosts are let in; `None` once they are.
@@ -107,32 +105,6 @@ struct Keeper {
     stray_names: Vec<String>,
     notes: Notes,
     main_told: bool,
-}
-
-/// What the record's `error` is made of.
-#[derive(Debug, Default)]
-pub struct Notes {
-    /// The first signal that was sent on request or by the clock.
-    pub signal: Option<SignalNumber>,
-    /// SIGKILL was needed after it.
-    pub escalated: bool,
-    /// What went wrong with output, first.
-    pub trouble: Option<Trouble>,
-    /// The pinned file changed while it was being started.
-    pub changed: Option<String>,
-    /// The limit that the main process ran into.
-    pub limit: Option<LimitHit>,
-}
-
-/// A limit whose reaching shows in how the main process ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LimitHit {
-    /// `cpuSeconds`.
-    Cpu,
-    /// `fileSizeBytes`.
-    FileSize,
-    /// `memoryBytes`.
-    Memory,
 }
 
 /// No branch of the tree is left out.
@@ -290,7 +262,9 @@ impl Keeper {
             Ending::Exited(code) => (Some(code), None),
             Ending::Signaled(signal) => (None, Some(signal)),
         };
-        self.notes.limit = signal.and_then(|signal| self.limit_hit(signal));
+        let out_of_memory = || self.leaf.as_ref().is_some_and(Leaf::had_oom_kill);
+        self.notes.limit = signal
+            .and_then(|signal| LimitHit::shown_by(signal, &self.limits, out_of_memory, self.counted_cpu));
         let cause = match (signal, self.notes.limit) {
             (None, _) => Cause::Exit,
             (Some(_), Some(_)) => Cause::Limit,
@@ -298,25 +272,6 @@ impl Keeper {
         };
         self.main_exit = Some(MainExit { exit_code, signal: signal.map(SignalNumber::name), at: epoch_ms() });
         self.life.main_ended(cause, self.capture.is_open(), Instant::now());
-    }
-
-    /// The limit that this signal of the main process shows, if it is how one does.
-    fn limit_hit(&self, signal: SignalNumber) -> Option<LimitHit> {
-        let Limits { cpu_seconds, file_size_bytes, .. } = self.limits;
-        match signal {
-            SignalNumber::XCPU => cpu_seconds.map(|_| LimitHit::Cpu),
-            SignalNumber::XFSZ => file_size_bytes.map(|_| LimitHit::FileSize),
-            SignalNumber::KILL if self.leaf.as_ref().is_some_and(Leaf::had_oom_kill) => {
-                Some(LimitHit::Memory)
-            }
-            // A program that ignores SIGXCPU gets SIGKILL at the hard limit, which says nothing by itself. It may have been
-            // looked at one tick before the last one.
-            SignalNumber::KILL => {
-                let hard = Duration::from_secs(launch::cpu_seconds_until_kill(cpu_seconds?));
-                (self.counted_cpu? + TWO_TICKS >= hard).then_some(LimitHit::Cpu)
-            }
-            _ => None,
-        }
     }
 
     /// Tells the host once that the program itself is done while others of its tree live on.

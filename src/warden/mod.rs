@@ -8,6 +8,7 @@ pub mod keeper;
 pub mod launch;
 pub mod lifecycle;
 pub mod lost;
+pub mod notes;
 pub mod peers;
 pub mod protocol;
 pub mod settle;

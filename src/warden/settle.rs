@@ -5,7 +5,7 @@ use std::time::Duration;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 
-use super::keeper::{LimitHit, Notes};
+use super::notes::{LimitHit, Notes};
 use super::protocol::Limits;
 use crate::confinement::Confined;
 use crate::os::clock::epoch_ms;
