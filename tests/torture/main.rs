@@ -88,12 +88,28 @@ async fn no_tree_however_it_is_ended_breaks_a_promise() {
 
 /// How many descriptors host and warden have once all keepers are gone and a killed warden is replaced.
 async fn settled_descriptors(rig: &Rig) -> [usize; 2] {
-    rig.supervisor.warm_up().await;
-    let warden = rig.warden().await;
-    signal(warden, Signal::SIGCONT);
-    // Twice: a keeper may have been forked ahead when another one ended, while that was looked for.
-    let is_alone = || children(warden).is_empty() && children(warden).is_empty();
-    rig.until("the warden's leisure", || is_alone() && children(own_pid()) == [warden]);
+    let end = Instant::now() + rig::CEILING;
+    let warden = loop {
+        // Anew in each round: the host may not have noticed yet that the last step has killed its warden.
+        rig.supervisor.warm_up().await;
+        let warden = rig.supervisor.warden_pid().await.map(|pid| i32::try_from(pid).unwrap());
+        if let Some(warden) = warden {
+            signal(warden, Signal::SIGCONT);
+            // Twice: a keeper may have been forked ahead when another one ended, while that was looked for.
+            let is_alone = || children(warden).is_empty() && children(warden).is_empty();
+            if is_alone() && children(own_pid()) == [warden] {
+                break warden;
+            }
+        }
+        assert!(
+            Instant::now() < end,
+            "{warden:?} is not alone: {:?} beside it, {:?} below\n{}",
+            children(own_pid()),
+            warden.map(children),
+            rig.evidence()
+        );
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
     // A new warden closes what it doesn't need after it has begun.
     rig.at_rest(|| [descriptors(own_pid()), descriptors(warden)])
 }
