@@ -135,6 +135,11 @@ impl Course {
 
     async fn follow(self, reader: Reader, orders: Orders, permit: Option<Permit>) {
         let charge = self.host.supervisor.charge();
+        if self.told.is_some() {
+            // While the program runs: once its end is told, this host writes nothing that was not asked for, and whoever
+            // removes the vault then meets nobody there.
+            self.host.prepare_next();
+        }
         let followed = {
             let mut followed = std::pin::pin!(reader.follow(&self.standing));
             let mut asked = self.asked.subscribe();
@@ -180,9 +185,6 @@ impl Course {
         tokio::spawn(async move {
             let _ = told.await; // an error says the same: the other end was dropped
             host.listener.settled(ended);
-            // Those who wait are told before anything is made ahead.
-            tokio::task::yield_now().await;
-            host.prepare_next();
         });
     }
 

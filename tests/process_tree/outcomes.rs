@@ -28,6 +28,15 @@ async fn a_start_returns_before_the_command_is_done_and_polling_sees_the_end() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn once_an_end_is_told_nothing_more_is_made_in_the_vault() {
+    let rig = Rig::new();
+    for _ in 0..20 {
+        rig.run(&["true"]).await;
+        assert!(rig.vault().join(".next/stderr").exists(), "the next folder is not there yet");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_nonzero_exit_is_data() {
     let rig = Rig::new();
     for code in [1, 2, 77, 126, 127, 128, 255] {
