@@ -30,6 +30,23 @@ pub enum Value {
     Other(&'static str),
 }
 
+/// What `JSON.parse` would give. A number that JSON can say and a double can't is the nearest one.
+impl From<serde_json::Value> for Value {
+    fn from(json: serde_json::Value) -> Self {
+        use serde_json::Value as Json;
+        match json {
+            Json::Null => Self::Null,
+            Json::Bool(flag) => Self::Bool(flag),
+            Json::Number(number) => Self::Number(number.as_f64().unwrap_or(f64::NAN)),
+            Json::String(text) => Self::Text(text),
+            Json::Array(items) => Self::List(items.into_iter().map(Self::from).collect()),
+            Json::Object(map) => {
+                Self::Record(map.into_iter().map(|(key, item)| (key, item.into())).collect())
+            }
+        }
+    }
+}
+
 impl Value {
     /// The text of an entry, where this is a record that has one of that name.
     pub fn text_at(&self, name: &str) -> Option<&str> {

@@ -7,15 +7,7 @@ use crate::input::Value;
 use crate::supervisor::launch::Supervisor;
 
 pub(super) fn value(json: serde_json::Value) -> Value {
-    use serde_json::Value as Json;
-    match json {
-        Json::Null => Value::Null,
-        Json::Bool(flag) => Value::Bool(flag),
-        Json::Number(number) => Value::Number(number.as_f64().unwrap()),
-        Json::String(text) => Value::Text(text),
-        Json::Array(items) => Value::List(items.into_iter().map(value).collect()),
-        Json::Object(map) => Value::Record(map.into_iter().map(|(key, item)| (key, value(item))).collect()),
-    }
+    json.into()
 }
 
 struct Deaf;

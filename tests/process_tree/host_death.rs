@@ -1,5 +1,6 @@
 //! A host that is gone takes its commands along, whatever it died of.
 
+use argvault::input::Value;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
@@ -121,11 +122,10 @@ fn the_warden_and_the_keepers_of_a_dead_host_leave_too() {
 async fn an_environment_that_ends_takes_its_own_commands_along_and_nobody_elses() {
     let rig = Rig::new();
     let other = crate::rig::new_host(&rig.vault(), &rig.supervisor, &rig.announced);
-    other.set_policy(&crate::rig::value(crate::rig::policy(&json!({}))), &rig.env_value()).unwrap();
-    let argv = crate::rig::value(json!(["sh", "-c", "echo $$ > $MARKS/other; exec sleep 100"]));
-    let options = crate::rig::value(json!({}));
+    other.set_policy(&Value::from(crate::rig::policy(&json!({}))), &rig.env_value()).unwrap();
+    let argv = Value::from(json!(["sh", "-c", "echo $$ > $MARKS/other; exec sleep 100"]));
     let never = argvault::host::Cancel::never();
-    other.start(other.policy(), argv, options, rig.env_value(), never).await.unwrap();
+    other.start(other.policy(), argv, Value::from(json!({})), rig.env_value(), never).await.unwrap();
     let others = rig.marked_pid("other");
     let task = rig.start(DAEMON.argv).await;
     rig.marked("daemon");

@@ -206,7 +206,7 @@ impl Rig {
     }
 
     pub fn set_policy(&self, more: &Json) {
-        self.host.set_policy(&value(policy(more)), &self.env_value()).unwrap();
+        self.host.set_policy(&Value::from(policy(more)), &self.env_value()).unwrap();
     }
 
     pub fn env_value(&self) -> Value {
@@ -227,8 +227,8 @@ impl Rig {
 
     /// Starts a command, or gives code and message of the refusal.
     pub async fn try_start(&self, argv: &[&str], options: Json) -> Result<String, (String, String)> {
-        let (argv, env) = (value(json!(argv)), self.env_value());
-        match self.host.start(self.host.policy(), argv, value(options), env, Cancel::never()).await {
+        let (argv, env) = (Value::from(json!(argv)), self.env_value());
+        match self.host.start(self.host.policy(), argv, options.into(), env, Cancel::never()).await {
             Ok(Reply::Started(started)) => Ok(started.task_id),
             Ok(Reply::Question(_)) => panic!("a hook is asked"),
             Err(error) => Err((error.code().name().to_owned(), error.to_string())),
@@ -309,18 +309,6 @@ pub fn is_settled(status: &Json) -> bool {
 pub fn merge(into: &mut Json, more: &Json) {
     for (key, item) in more.as_object().unwrap() {
         into[key] = item.clone();
-    }
-}
-
-/// A JavaScript value from JSON.
-pub fn value(json: Json) -> Value {
-    match json {
-        Json::Null => Value::Null,
-        Json::Bool(flag) => Value::Bool(flag),
-        Json::Number(number) => Value::Number(number.as_f64().unwrap()),
-        Json::String(text) => Value::Text(text),
-        Json::Array(items) => Value::List(items.into_iter().map(value).collect()),
-        Json::Object(map) => Value::Record(map.into_iter().map(|(key, item)| (key, value(item))).collect()),
     }
 }
 
