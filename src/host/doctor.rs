@@ -98,17 +98,25 @@ fn vault(env: &Value) -> Rung {
 fn cgroup() -> Rung {
     let made = Delegation::make();
     let ok = made.is_some();
+    let bounds_memory = made.as_ref().is_some_and(Delegation::bounds_memory);
     if let Some(delegation) = made {
         delegation.remove();
     }
+    let found = match (ok, bounds_memory) {
+        (true, true) => "delegated to this process, with memory",
+        (true, false) => "delegated to this process, without memory",
+        (false, _) => "not writable for this process",
+    };
+    let leaf = if bounds_memory {
+        "each tree has a leaf of its own: containment \"cgroup\", limits.memoryBytes"
+    } else {
+        "each tree has a leaf of its own: containment \"cgroup\"; limits.memoryBytes is not available"
+    };
     Rung::new(
         "cgroup v2",
         ok,
-        if ok { "delegated to this process" } else { "not writable for this process" },
-        [
-            "each tree has a leaf of its own: containment \"cgroup\"",
-            "containment \"subreaper\"; limits.memoryBytes is not available",
-        ],
+        found,
+        [leaf, "containment \"subreaper\"; limits.memoryBytes is not available"],
     )
 }
 

@@ -123,6 +123,15 @@ pub fn name_under_proc(place: BorrowedFd<'_>) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", place.as_raw_fd()))
 }
 
+/// Whether the file at `path` has the extended attribute `name`, whatever its value (`getxattr(2)`).
+pub fn has_attribute(path: &Path, name: &CStr) -> bool {
+    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
+    // SAFETY: getxattr(2) reads two NUL-terminated strings, which are `CStr`s, and with a size of 0 writes nothing.
+    #[expect(unsafe_code, reason = "nix has no wrapper")]
+    let size = unsafe { libc::getxattr(path.as_ptr(), name.as_ptr(), std::ptr::null_mut(), 0) };
+    size >= 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,5 +172,18 @@ mod tests {
             assert_eq!(may_execute(place.as_fd()), expected, "{mode:o}");
             assert_eq!(may_execute_at(AT_FDCWD, file.path()), expected, "{mode:o}");
         }
+    }
+
+    #[test]
+    fn an_attribute_is_there_once_it_was_set() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let (path, name) = (file.path(), c"user.argvault");
+        assert!(!has_attribute(path, name));
+        let of_c = CString::new(path.as_os_str().as_bytes()).unwrap();
+        // SAFETY: two NUL-terminated strings and one byte to read, all alive for the call.
+        #[expect(unsafe_code, reason = "nix has no wrapper")]
+        let set = unsafe { libc::setxattr(of_c.as_ptr(), name.as_ptr(), c"1".as_ptr().cast(), 1, 0) };
+        // Not every file system has attributes: tmpfs since Linux 6.6.
+        assert_eq!(has_attribute(path, name), set == 0);
     }
 }

@@ -7,11 +7,11 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 
-use nix::fcntl::{OFlag, openat};
+use nix::fcntl::{AT_FDCWD, AtFlags, OFlag, openat};
 use nix::sys::stat::{Mode, mkdirat};
-use nix::unistd::{UnlinkatFlags, unlinkat};
+use nix::unistd::{AccessFlags, UnlinkatFlags, faccessat, geteuid, unlinkat};
 
-use crate::os::{file, process};
+use crate::os::{file, path, process};
 
 /// What the names of the wardens' directories begin with; the warden's process id follows.
 const PREFIX: &str = "argvault-";
@@ -24,21 +24,39 @@ pub struct Delegation {
     name: String,
 }
 
+const SUBTREE_CONTROL: &str = "cgroup.subtree_control";
+
 const DIRECTORY: OFlag = OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_CLOEXEC);
 
 impl Delegation {
-    /// Makes the warden's directory in its own cgroup; `None` where there is no cgroup v2 or it isn't writable.
+    /// Makes the warden's directory; `None` where there is no cgroup v2 or none that is writable.
     pub fn make() -> Option<Self> {
         let own = own_cgroup(&read("/proc/self/mountinfo")?, &read("/proc/self/cgroup")?)?;
-        let parent: OwnedFd = File::open(&own).ok()?.into();
+        let above = own.parent().filter(|above| is_handed_over(above));
+        [Some(own.as_path()), above]
+            .into_iter()
+            .flatten()
+            .find(|place| hands_on_memory(place))
+            .and_then(Self::make_in)
+            .or_else(|| Self::make_in(&own))
+    }
+
+    fn make_in(place: &Path) -> Option<Self> {
+        let parent: OwnedFd = File::open(place).ok()?.into();
         let name = format!("{PREFIX}{}", std::process::id());
         mkdirat(&parent, name.as_str(), Mode::from_bits_truncate(0o700)).ok()?;
         let dir = openat(&parent, name.as_str(), DIRECTORY, Mode::empty()).ok()?;
         // Held by this process and by all keepers that it forks: free once the last of them is gone.
         let _ = file::try_lock(&dir);
-        enable_controllers(&dir);
-        sweep(&parent, &own);
+        hand_on(&dir, "memory");
+        hand_on(&dir, "pids");
+        sweep(&parent, place);
         Some(Self { parent, dir, name })
+    }
+
+    /// Whether the memory of a leaf can be bounded.
+    pub fn bounds_memory(&self) -> bool {
+        is_handed_on(&self.dir, "memory")
     }
 
     /// A leaf for one command.
@@ -82,16 +100,46 @@ impl Delegation {
     }
 }
 
-/// Hands on what the directory was given, so that leaves have files to bound memory and processes with. Nobody is in the
-/// directory itself, so nothing stands against it (`cgroups(7)`, "no internal processes" rule). One by one: a
-/// controller that isn't there fails the whole write.
-fn enable_controllers(dir: &OwnedFd) {
-    for controller in ["+memory", "+pids"] {
-        let flags = OFlag::O_WRONLY | OFlag::O_CLOEXEC;
-        if let Ok(control) = openat(dir, "cgroup.subtree_control", flags, Mode::empty()) {
-            let _ = File::from(control).write_all(controller.as_bytes());
-        }
+/// Whether `place` gives its children memory to share out, and has it do so where it can. A cgroup with processes can't
+/// (`cgroups(7)`, "no internal processes" rule), unless it is the machine's root.
+fn hands_on_memory(place: &Path) -> bool {
+    let Ok(dir) = File::open(place).map(OwnedFd::from) else { return false };
+    hand_on(&dir, "memory");
+    let handed_on = is_handed_on(&dir, "memory");
+    if handed_on {
+        // Only then: given to a cgroup with processes alone, it would make threads' cgroups of its children, which hold
+        // no process (`cgroups(7)`, "thread mode").
+        hand_on(&dir, "pids");
     }
+    handed_on
+}
+
+/// Has the cgroup give its children one controller, where it has it itself.
+fn hand_on(dir: &OwnedFd, controller: &str) {
+    let flags = OFlag::O_WRONLY | OFlag::O_CLOEXEC;
+    if let Ok(control) = openat(dir, SUBTREE_CONTROL, flags, Mode::empty()) {
+        let _ = File::from(control).write_all(format!("+{controller}").as_bytes());
+    }
+}
+
+fn is_handed_on(dir: &OwnedFd, controller: &str) -> bool {
+    read_at(dir, SUBTREE_CONTROL).split_ascii_whitespace().any(|given| given == controller)
+}
+
+/// Whether a cgroup that is not this process's own was given to whoever runs it. A service manager puts the processes of a
+/// unit that it delegates into a cgroup below it (`DelegateSubgroup=`, `systemd.resource-control(5)`), so that the unit's
+/// own has none. Root may write everywhere, and goes by the mark that says so (`user.delegate` or `trusted.delegate`, systemd 251).
+fn is_handed_over(cgroup: &Path) -> bool {
+    let is_writable = |name| {
+        let path = cgroup.join(name);
+        faccessat(AT_FDCWD, &path, AccessFlags::W_OK, AtFlags::AT_EACCESS).is_ok()
+    };
+    let is_marked = || {
+        let marks = [c"user.delegate", c"trusted.delegate"];
+        marks.into_iter().any(|mark| path::has_attribute(cgroup, mark))
+    };
+    ["", "cgroup.procs", SUBTREE_CONTROL].into_iter().all(is_writable)
+        && (!geteuid().is_root() || is_marked())
 }
 
 /// Ends what wardens left that were killed together with their keepers, and removes their directories. One that was
@@ -114,6 +162,15 @@ fn sweep(parent: &OwnedFd, path: &Path) {
 
 fn read(path: &str) -> Option<String> {
     std::fs::read_to_string(path).ok()
+}
+
+/// One interface file; empty where it isn't there.
+fn read_at(dir: &OwnedFd, name: &str) -> String {
+    let mut text = String::new();
+    if let Ok(fd) = openat(dir, name, OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty()) {
+        let _ = File::from(fd).read_to_string(&mut text);
+    }
+    text
 }
 
 /// Where this process's cgroup is, from `proc_pid_mountinfo(5)` and the `0::` line of `proc_pid_cgroup(5)`.
@@ -150,6 +207,17 @@ impl Leaf {
         File::from(fd).write_all(value.to_string().as_bytes())
     }
 
+    /// Bounds the memory of all members together, in bytes, without swap to make up for it. Whoever goes beyond it takes the
+    /// whole tree along (`memory.oom.group`, Linux 4.19): half of a build is nobody's. An error where the controller isn't
+    /// enabled above.
+    pub fn bound_memory(&self, bytes: u64) -> io::Result<()> {
+        self.set("memory.max", bytes)?;
+        let _ = self.set("memory.oom.group", 1);
+        // Not there without swap accounting.
+        let _ = self.set("memory.swap.max", 0);
+        Ok(())
+    }
+
     /// Kills every member. Not there before Linux 5.14: the rounds of the subreaper do it alone then.
     pub fn kill(&self) {
         let _ = self.set("cgroup.kill", 1);
@@ -157,12 +225,7 @@ impl Leaf {
 
     /// Whether the kernel killed a member for its memory (`memory.events`).
     pub fn had_oom_kill(&self) -> bool {
-        let Ok(fd) = openat(&self.dir, "memory.events", OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty())
-        else {
-            return false;
-        };
-        let mut text = String::new();
-        let _ = File::from(fd).read_to_string(&mut text);
+        let text = read_at(&self.dir, "memory.events");
         text.lines().any(|line| line.strip_prefix("oom_kill ").is_some_and(|count| count != "0"))
     }
 
@@ -198,6 +261,18 @@ mod tests {
             assert_eq!(leaf.had_oom_kill(), had, "{kills}");
         }
         assert!(leaf.set("memory.max", 5).is_err(), "a file that isn't there is made by nobody");
+    }
+
+    /// The files of a cgroup, as far as they matter to whether it was handed over.
+    #[test]
+    fn a_cgroup_above_counts_only_if_it_was_handed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(!is_handed_over(dir.path()), "no cgroup");
+        for name in ["cgroup.procs", SUBTREE_CONTROL] {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        assert_eq!(is_handed_over(dir.path()), !geteuid().is_root(), "whatever root may write is not root's");
+        assert!(!hands_on_memory(dir.path()), "a file that took the word and gave nothing");
     }
 
     #[test]

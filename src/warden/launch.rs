@@ -277,7 +277,7 @@ fn resource_limits(
         set.push(both(libc::RLIMIT_NPROC, count));
     }
     if let Some(bytes) = limits.memory_bytes
-        && leaf.is_none_or(|leaf| leaf.set("memory.max", bytes).is_err())
+        && leaf.is_none_or(|leaf| leaf.bound_memory(bytes).is_err())
     {
         return Err(Failure::Unstartable(
             "limits.memoryBytes needs a delegated cgroup v2 with the memory controller; limits.addressSpaceBytes works \

@@ -78,17 +78,21 @@ async fn a_limit_of_processes_holds_or_starts_nothing() {
 /// one of v1, or nobody's to give, such a command isn't started.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_limit_of_memory_is_named_by_its_kill_or_starts_nothing_where_no_memory_controller_is_delegated() {
+    const GREEDY: &str = "const kept = []; for (;;) kept.push(Buffer.alloc(1 << 20, 1))";
     let rig = Rig::with(&json!({ "limits": { "memoryBytes": 96 << 20 } }));
-    let status =
-        rig.run(&["node", "-e", "const kept = []; for (;;) kept.push(Buffer.alloc(1 << 20, 1))"]).await;
     let expected = std::env::var("ARGVAULT_EXPECT_MEMORY_CONTROLLER").ok();
-    if status["cause"] == "start-failed" {
-        assert_ne!(expected.as_deref(), Some("1"), "{status:#}");
-    } else {
-        assert_ne!(expected.as_deref(), Some("0"), "{status:#}");
-        assert_eq!((&status["cause"], &status["signal"]), (&json!("limit"), &json!("SIGKILL")), "{status:#}");
+    let as_a_child = format!("node -e '{GREEDY}'; echo its parent lives on");
+    for argv in [["node", "-e", GREEDY], ["sh", "-c", &as_a_child]] {
+        let status = rig.run(&argv).await;
+        if status["cause"] == "start-failed" {
+            assert_ne!(expected.as_deref(), Some("1"), "{status:#}");
+        } else {
+            assert_ne!(expected.as_deref(), Some("0"), "{status:#}");
+            let end = (&status["cause"], &status["signal"], &status["stdoutBytes"]);
+            assert_eq!(end, (&json!("limit"), &json!("SIGKILL"), &json!(0)), "{status:#}");
+        }
+        assert!(status["error"].as_str().unwrap().contains("limits.memoryBytes"), "{status:#}");
     }
-    assert!(status["error"].as_str().unwrap().contains("limits.memoryBytes"), "{status:#}");
     rig.assert_gone();
 }
 

@@ -98,6 +98,7 @@ async fn a_vault_that_is_removed_underneath_costs_no_outcome_and_the_next_start_
     let rig = Rig::new();
     let task = rig.sh("echo ok > $MARKS/up; while [ ! -e $MARKS/go ]; do sleep 0.02; done; exit 4").await;
     rig.marked("up");
+    rig.until("the folder that is made ahead", || rig.vault().join(".next/stderr").exists());
     std::fs::remove_dir_all(rig.vault()).unwrap();
     std::fs::write(rig.mark("go"), "").unwrap();
     let status = rig.wait(&task).await;

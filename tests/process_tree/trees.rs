@@ -21,11 +21,9 @@ async fn a_kill_ends_every_kind_of_tree() {
         let rig = Rig::new();
         let task = started(&rig, fixture).await;
         let status = rig.kill(&task, "SIGTERM").await;
-        assert_eq!(
-            (&status["state"], &status["cause"]),
-            (&json!("killed"), &json!("kill")),
-            "{name}: {status:#}"
-        );
+        let flooded = status["cause"] == "output-limit"; // a flood may fill its cap before the kill arrives
+        let killed = (&status["state"], &status["cause"]) == (&json!("killed"), &json!("kill"));
+        assert!(killed || flooded && name == "flood", "{name}: {status:#}");
         rig.assert_gone();
         assert_eq!(rig.records().len(), 1, "{name}");
     }

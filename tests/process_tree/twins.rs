@@ -1,12 +1,11 @@
 //! What the other tests prove nothing without: each fixture outlives a plain kill of its root.
 
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
 use crate::fixtures::{ALL, BACKGROUND_LOOP, COMET, DAEMON, DEAF, Fixture, STOPPED, WRITER};
-use crate::rig::{Place, holds_within, signal};
+use crate::rig::{CEILING, Place, holds_within, signal};
 
 fn spawned(place: &Place, argv: &[&str], marks: &[&str]) -> Child {
     let root = Command::new(argv[0])
@@ -27,7 +26,7 @@ fn spawned(place: &Place, argv: &[&str], marks: &[&str]) -> Child {
 
 /// A look later than any signal that the kernel sends by itself. A comet is between two processes at times.
 fn assert_lives(place: &Place, what: &str) {
-    let lives = holds_within(Duration::from_secs(2), || !place.survivors().is_empty());
+    let lives = holds_within(CEILING, || !place.survivors().is_empty());
     assert!(lives, "{what} did not live on\n{}", place.evidence());
 }
 

@@ -1,0 +1,45 @@
+// Memory errors that no test sees, in the code that has `unsafe` or runs beside it: suites of whole processes under
+// AddressSanitizer, and under Miri the units that ask the kernel for nothing that Miri lacks. `npm run sanitize`, or with
+// `asan` or `miri` only that. Needs rustup's nightly, with the components miri and rust-src.
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fail, inRoot, run } from './project.mjs';
+
+const target = inRoot('target', 'sanitize');
+const nextest = ['+nightly', 'nextest', 'run', '--locked', '--no-default-features', '--no-fail-fast'];
+// What measures memory measures the sanitizer's.
+const MEASURES_MEMORY = 'not test(/host_does_not_grow|KiB|memory/)';
+const SUITES = ['process_tree', 'start', 'vault', 'confinement', 'confinement_kernel', 'torture'];
+
+/**
+ * A warden has neither the environment nor the standard error of its host: where to write is linked into it. Leaks are left
+ * out, since a process that is about to exec or exit leaves its memory to the kernel on purpose.
+ */
+function addressSanitizer() {
+  const reports = inRoot('target', 'sanitize', 'reports');
+  rmSync(reports, { recursive: true, force: true });
+  mkdirSync(reports, { recursive: true });
+  const source = inRoot('target', 'sanitize', 'options.c');
+  const object = source.replace(/c$/, 'o');
+  const options = `log_path=${reports}/asan:detect_leaks=0`;
+  writeFileSync(source, `const char *__asan_default_options(void) { return "${options}"; }\n`);
+  run('cc', ['-c', source, '-o', object]);
+  const env = {
+    ...process.env,
+    CARGO_TARGET_DIR: target,
+    RUSTFLAGS: `-Zsanitizer=address -Cdebuginfo=1 -Clink-arg=${object}`,
+    ARGVAULT_TORTURE_SECONDS: process.env.ARGVAULT_TORTURE_SECONDS ?? '60',
+  };
+  const suites = SUITES.flatMap(suite => ['--test', suite]);
+  // With a target of its own, flags for the code under test don't reach build scripts and macros.
+  const host = `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-unknown-linux-gnu`;
+  run('cargo', [...nextest, '--target', host, ...suites, '-E', MEASURES_MEMORY], { env });
+  const found = readdirSync(reports);
+  for (const name of found) console.error(readFileSync(`${reports}/${name}`, 'utf8'));
+  if (found.length > 0) fail(`AddressSanitizer wrote ${found.length} reports.`);
+}
+
+/** Every unit but those that need a call which Miri has not. */
+function miri() {
+  const env = { ...process.env, CARGO_TARGET_DIR: target, MIRIFLAGS: '-Zmiri-disable-isolation' };
+  run('cargo', ['+nightly', 'miri', ...nextest.slice(1), '--lib', '-E', MIRI], { env });
+}
