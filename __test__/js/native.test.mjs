@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import fs, { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
 import compose from '../../js/compose.js';
 import native from '../../js/native.js';
@@ -105,4 +108,30 @@ for (const { arch, report, name, libc } of [
 test('an addon that is there but was not loaded is named with the first line of the reason', () => {
   const { message, details } = absent().error;
   assert.ok(message.includes(`could not be loaded from ${details.found}: invalid ELF header. `), message);
+});
+
+/** A package's folder with an addon of its own that is none. */
+function placeWithAddon(t) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'argvault-native-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = path.join(folder, path.basename(absent().error.details.expectedFile));
+  writeFileSync(file, 'no addon');
+  return { folder, file };
+}
+
+test('an addon that was built in place is the one that is loaded, and says why it is not', t => {
+  const { folder, file } = placeWithAddon(t);
+  const { message, hint } = native.loadNative(folder).error;
+  assert.ok(message.includes(`could not be loaded from ${file}: `), message);
+  assert.match(message, /file too short/);
+  assert.match(hint, /^Run `npm install --include=optional argvault`/);
+});
+
+test('where there is no ldd to look into, the report tells the C library', t => {
+  const { folder, file } = placeWithAddon(t);
+  t.mock.method(fs, 'readFileSync', () => {
+    throw new Error('ENOENT');
+  });
+  const { details } = native.loadNative(folder).error;
+  assert.equal(details.found, file);
 });
