@@ -3,4 +3,4 @@
 const { compose } = require('./js/compose.js');
 const { loadNative } = require('./js/native.js');
 
-module.exports = compose(loadNative);
+module.exports = compose(() => loadNative(__dirname));

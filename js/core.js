@@ -5,7 +5,7 @@ const { unwrap } = require('./errors.js');
 const { Events } = require('./events.js');
 const { answerTo, hooksOf } = require('./hooks.js');
 const { Running } = require('./running.js');
-const { ToolCalls } = require('./tools.js');
+const { STARTS_A_COMMAND, ToolCalls } = require('./tools.js');
 const { environmentVariables } = require('./variables.js');
 
 /** What a start may get of the host's environment: its own `env` replaces all of it. */
@@ -14,8 +14,6 @@ const inherited = options => (options?.env === undefined ? environmentVariables(
 /** `process.env` itself, which is no plain object in Node, becomes the copy that is meant. */
 const withPlainEnv = options =>
   options?.env === process.env ? { ...options, env: { ...process.env } } : options;
-
-const STARTS_A_COMMAND = 'run_command_bg';
 
 /** One native host with what only JavaScript can do for it: hooks, listeners, abort signals, promises. */
 class HostCore {

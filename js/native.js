@@ -3,11 +3,9 @@
 const fs = require('node:fs');
 const path = require('node:path');
 
-const ROOT = path.join(__dirname, '..');
-
 const UNKNOWN_LIBC = { abi: 'gnu', libc: 'unknown libc' };
 
-/** Which C library this Node runs on; only asked once loading has failed, since the report is slow. */
+/** Which C library this Node runs on, with its version where that is known. The report that says it is slow. */
 function libc() {
   // Not every runtime has a report.
   if (typeof process.report?.getReport !== 'function') return UNKNOWN_LIBC;
@@ -37,7 +35,47 @@ function otherSystem({ platform, arch }) {
   return refusal(`argvault runs on Linux only, and this is ${platform} ${arch}.`, hint, details);
 }
 
-/** The file of the candidate that is there, if one is. */
+/** `gnu` or `musl`. The `ldd` of either names its own; where there is none, or none may be read, the report tells. */
+function abi() {
+  try {
+    return fs.readFileSync('/usr/bin/ldd', 'utf8').includes('musl') ? 'musl' : 'gnu';
+  } catch {
+    return libc().abi;
+  }
+}
+
+const addonFile = (root, name) => path.join(root, `argvault.${name}.node`);
+
+function requireInstalled(name) {
+  // Each is named in full, and within `try`: bundlers and tracers of files look for what is required, and pass over
+  // what is missing only there.
+  let cause = new Error(`nothing is published for ${name}`);
+  try {
+    switch (name) {
+      case 'linux-x64-gnu':
+        return require('argvault-linux-x64-gnu');
+      case 'linux-x64-musl':
+        return require('argvault-linux-x64-musl');
+      case 'linux-arm64-gnu':
+        return require('argvault-linux-arm64-gnu');
+      case 'linux-arm64-musl':
+        return require('argvault-linux-arm64-musl');
+    }
+  } catch (error) {
+    cause = error;
+  }
+  throw cause;
+}
+
+/** The addon that was built here, or else the one of the package for this platform. */
+function requireAddon(root) {
+  const name = `${process.platform}-${process.arch}-${abi()}`;
+  const built = addonFile(root, name);
+  // Asked first: a `require` that finds nothing takes longer than all the rest.
+  return fs.existsSync(built) ? require(built) : requireInstalled(name);
+}
+
+/** Where the first of these is, if one is there. */
 function present(candidates) {
   for (const candidate of candidates) {
     try {
@@ -49,44 +87,33 @@ function present(candidates) {
   return undefined;
 }
 
-/** Why `file` can't be loaded: the generated loader says "npm has a bug" whatever happened. */
-function whyNot(file, cause) {
-  try {
-    require(file);
-  } catch (error) {
-    return error;
-  }
-  return cause;
-}
-
 /** What to do, which differs between a clone of the sources and an installed package. */
-function recovery(expectedPackage, error) {
+function recovery(root, expectedPackage, error) {
   if (error?.code === 'ERR_DLOPEN_DISABLED') {
     return 'Start Node with --allow-addons beside --permission, and without --no-addons.';
   }
   if (error?.name === 'NotCapable')
     return 'Start Deno with --allow-ffi, --allow-read and --allow-env, or with -A.';
-  if (fs.existsSync(path.join(ROOT, 'Cargo.toml'))) {
-    return `Run \`npm run build\` in ${ROOT} on this very platform; it needs stable Rust and a C linker.`;
+  if (fs.existsSync(path.join(root, 'Cargo.toml'))) {
+    return `Run \`npm run build\` in ${root} on this very platform; it needs stable Rust and a C linker.`;
   }
   return (
     `Run \`npm install --include=optional argvault\` on this very platform, so that ${expectedPackage} comes with it; ` +
     'where none is published or it does not load, run `npm ci && npm run build` in a clone of argvault, and install what ' +
-    '`npm pack` makes there and in its npm/ folder.'
+    '`npm pack` makes of the folders in its npm/ folder.'
   );
 }
 
 /** The one refusal that Rust can't word: the addon itself is not there, or not for this system. */
-function notLoaded(cause) {
+function notLoaded(root, error) {
   const { platform, arch } = process;
   const { abi, libc: lib } = libc();
   const name = `${platform}-${arch}-${abi}`;
-  const expectedFile = path.join(ROOT, `argvault.${name}.node`);
+  const expectedFile = addonFile(root, name);
   const expectedPackage = `argvault-${name}`;
   const found = present([expectedFile, expectedPackage]);
-  const error = found === undefined ? undefined : whyNot(found, cause);
   const reason =
-    error === undefined
+    found === undefined
       ? 'not found'
       : String(error?.message ?? error)
           .split('\n', 1)[0]
@@ -97,21 +124,22 @@ function notLoaded(cause) {
       : `could not be loaded from ${found}: ${reason}`;
   return refusal(
     `argvault's native addon for ${platform} ${arch} (${lib}) ${what}.`,
-    recovery(expectedPackage, error),
+    recovery(root, expectedPackage, found && error),
     { platform, arch, libc: lib, expectedFile, expectedPackage, found: found ?? null, reason },
   );
 }
 
 /**
  * Loads the addon. Never throws: importing this package works everywhere.
- * @param {() => object} [requireBinding]
+ * @param {string} root the package's folder
+ * @param {(root: string) => object} [load]
  */
-function loadNative(requireBinding = () => require('../binding.js')) {
+function loadNative(root, load = requireAddon) {
   if (process.platform !== 'linux') return { error: otherSystem(process) };
   try {
-    return { ok: requireBinding() };
+    return { ok: load(root) };
   } catch (cause) {
-    return { error: notLoaded(cause) };
+    return { error: notLoaded(root, cause) };
   }
 }
 

@@ -5,6 +5,9 @@ const { ArgvaultError, unwrap } = require('./errors.js');
 const { answerTo } = require('./hooks.js');
 const { environmentVariables } = require('./variables.js');
 
+/** The tool that starts what a model names. Git's have the environment that their repository was registered with. */
+const STARTS_A_COMMAND = 'run_command_bg';
+
 /** The tools of one native host, with what only JavaScript can do for them: abort signals and hooks. */
 class ToolCalls {
   #native;
@@ -33,8 +36,9 @@ class ToolCalls {
     const { options: context, signal } = takeSignal(givenContext);
     const relay = new AbortRelay(signal);
     try {
+      const env = name === STARTS_A_COMMAND ? environmentVariables() : undefined;
       const answer = await this.#ask(relay, params, id =>
-        this.#native.executeTool(id, name, params, context, environmentVariables(), relay.aborted),
+        this.#native.executeTool(id, name, params, context, env, relay.aborted),
       );
       if (answer.question === undefined) return answer.result;
       // The decision goes on when this call doesn't: whoever asks the same again joins it.
@@ -87,4 +91,4 @@ class ToolCalls {
   }
 }
 
-module.exports = { ToolCalls };
+module.exports = { STARTS_A_COMMAND, ToolCalls };

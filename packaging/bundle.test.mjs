@@ -14,10 +14,12 @@ before(async () => {
   await run(folder, 'npm', ['install', '--no-audit', '--no-fund', '--offline', ...tarballs]);
 });
 
-for (const [format, entry] of [
+const formats = [
   ['esm', 'consumer.mjs'],
   ['cjs', 'consumer.cjs'],
-]) {
+];
+
+for (const [format, entry] of formats) {
   test(`bundled as ${format}, it starts a command through the installed package`, async () => {
     const outfile = inFolder('dist', `server.${format === 'esm' ? 'mjs' : 'cjs'}`);
     const common = { bundle: true, platform: 'node', external: ['argvault'], logLevel: 'silent' };
@@ -29,9 +31,11 @@ for (const [format, entry] of [
   });
 }
 
-test('bundled along, it fails while bundling: the addon is no source text', async () => {
-  const common = { bundle: true, platform: 'node', format: 'cjs', logLevel: 'silent' };
-  const outfile = inFolder('dist', 'all.cjs');
-  const all = { ...common, entryPoints: [inFolder('consumer.cjs')], outfile };
-  await assert.rejects(build(all), /No loader is configured for "\.node" files/);
-});
+for (const [format, entry] of formats) {
+  test(`bundled along as ${format}, it fails while bundling: the addon is no source text`, async () => {
+    const common = { bundle: true, platform: 'node', format, logLevel: 'silent' };
+    const outfile = inFolder('dist', 'all.js');
+    const all = { ...common, entryPoints: [inFolder(entry)], outfile };
+    await assert.rejects(build(all), /No loader is configured for "\.node" files/);
+  });
+}

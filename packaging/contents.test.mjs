@@ -1,11 +1,10 @@
 // What is published: these files, with these modes, and manifests by which a package manager picks the right ones.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { platformDependencies } from '../scripts/platform.mjs';
-import { entryPoints, manifestIn, packed, platform } from './lib/packed.mjs';
+import { entryPoints, fileIn, manifestIn, packed, platform } from './lib/packed.mjs';
 import { root } from './lib/run.mjs';
 
 const inRoot = (...parts) => path.join(root, ...parts);
@@ -13,16 +12,21 @@ const platformPackage = `argvault-${platform}`;
 const pathsIn = name => packed[name].files.map(file => file.path).sort();
 const modeIn = (name, file) => packed[name].files.find(({ path: found }) => found === file).mode & 0o777;
 
-test('the package holds exactly its face, its JavaScript, its loader and its papers', () => {
-  const javascript = readdirSync(inRoot('js'), { recursive: true, withFileTypes: true })
+test('the package holds exactly its face, its JavaScript in one file, its adapters, its tool and its papers', () => {
+  const adapters = readdirSync(inRoot('js', 'adapters'), { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
     .map(entry => path.relative(root, path.join(entry.parentPath ?? entry.path, entry.name)));
-  const stray = javascript.filter(file => !/\.(js|mjs|cjs|d\.ts|d\.mts|d\.cts)$/.test(file));
+  const stray = adapters.filter(file => !/\.(js|mjs|cjs|d\.ts|d\.mts|d\.cts)$/.test(file));
   assert.deepEqual(stray, []);
-  assert.ok(javascript.includes('js/native.js') && javascript.includes('js/bin/argvault.js'));
   const papers = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'];
-  const face = ['index.js', 'index.mjs', 'index.d.ts', 'index.d.mts', 'binding.js'];
-  assert.deepEqual(pathsIn('argvault'), [...papers, ...face, ...javascript].sort());
+  const face = ['index.js', 'index.mjs', 'index.d.ts', 'index.d.mts', 'js/bin/argvault.js'];
+  assert.deepEqual(pathsIn('argvault'), [...papers, ...face, ...adapters].sort());
+  assert.doesNotMatch(fileIn('argvault', 'index.js'), /require\(["']\./);
+});
+
+test('every platform that is published is one that is looked for', () => {
+  const loaded = fileIn('argvault', 'index.js').match(/(?<=require\(")argvault-[^"]+/g);
+  assert.deepEqual(loaded.sort(), Object.keys(platformDependencies()).sort());
 });
 
 test('the platform package holds the binaries of this build and nothing else', () => {
@@ -62,11 +66,12 @@ test('the platform package names system, processor and C library', () => {
   );
 });
 
-test('packing leaves the sources as they are, without the platform packages', () => {
-  const before = readFileSync(inRoot('package.json'), 'utf8');
-  execFileSync('npm', ['pack', '--dry-run', '--json'], { cwd: root, stdio: 'pipe' });
-  assert.equal(readFileSync(inRoot('package.json'), 'utf8'), before);
-  const { optionalDependencies = {} } = JSON.parse(before);
+test('the sources are not to be published and name no package of a platform', () => {
+  const { private: isPrivate, optionalDependencies = {} } = JSON.parse(
+    readFileSync(inRoot('package.json'), 'utf8'),
+  );
+  assert.equal(isPrivate, true);
+  assert.equal(manifestIn('argvault').private, undefined);
   const lock = readFileSync(inRoot('package-lock.json'), 'utf8');
   for (const name of Object.keys(platformDependencies())) {
     assert.ok(!(name in optionalDependencies) && !lock.includes(name), name);

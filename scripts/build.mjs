@@ -1,4 +1,4 @@
-// Builds the addon with its loader, and the static warden that goes beside it; fills the platform's package with both.
+// Builds the addon, and the static warden that goes beside it; fills the packages that are published, one with both.
 // `--if-stale` builds nothing when all of it is younger than its sources.
 // `--target TRIPLE[.GLIBC]` builds the addon with cargo-zigbuild for another C library, which a release wants:
 // `x86_64-unknown-linux-gnu.2.17` loads wherever Node does, where a plain build needs the glibc it was built on.
@@ -7,6 +7,7 @@ import { chmodSync, copyFileSync, existsSync, renameSync, rmSync, utimesSync } f
 import { parseArgs } from 'node:util';
 import { addonOf, fillPlatformPackage, platformOf, WARDEN } from './platform.mjs';
 import { fail, inRoot, isStale, run } from './project.mjs';
+import { fillPackage } from './published.mjs';
 
 function hostTriple() {
   const { stdout, error } = spawnSync('rustc', ['-vV'], { encoding: 'utf8' });
@@ -28,7 +29,7 @@ function targetOf(host, given) {
 
 function buildAddon(flags) {
   const napi = inRoot('node_modules', '@napi-rs', 'cli', 'dist', 'cli.js');
-  const files = ['--js', 'binding.js', '--dts', 'binding.d.ts'];
+  const files = ['--no-js', '--dts', 'binding.d.ts'];
   // `--lib`: the warden must not be built with N-API in it.
   run(process.execPath, [
     napi,
@@ -60,11 +61,11 @@ function buildWarden(triple) {
   renameSync(fresh, placed);
 }
 
-/** Makes the addon, its loader and the warden. */
+/** Makes the addon and the warden. */
 function build(triple, flags, host) {
   buildAddon(flags);
   buildWarden(host);
-  const products = [addonOf(platformOf(triple)), 'binding.js', WARDEN].map(name => inRoot(name));
+  const products = [addonOf(platformOf(triple)), WARDEN].map(name => inRoot(name));
   const missing = products.find(file => !existsSync(file));
   if (missing !== undefined) fail(`the build made no ${missing}.`);
   // The tools leave alone what is as it was, and staleness is told by times.
@@ -82,5 +83,6 @@ const platform = platformOf(triple);
 // sees an environment that has changed, so the build after the first compiles it all again, for nothing.
 if (!options['if-stale'] || isStale()) build(triple, flags, host);
 fillPlatformPackage(platform);
+fillPackage();
 // One for another C library has no business among what this machine loads.
 if (platform !== platformOf(host)) rmSync(inRoot(addonOf(platform)));

@@ -52,7 +52,7 @@ export const builtAddons = () => readdirSync(root).filter(name => /^argvault\..*
 export function isStale() {
   const addons = builtAddons();
   if (addons.length === 0) return true;
-  const built = [...addons, 'binding.js', 'argvault-warden'].map(name => modifiedAt(inRoot(name)));
+  const built = [...addons, 'argvault-warden'].map(name => modifiedAt(inRoot(name)));
   const sources = [
     ...filesBelow(inRoot('src')),
     ...['Cargo.toml', 'Cargo.lock', 'build.rs', 'scripts/build.mjs'].map(f => inRoot(f)),

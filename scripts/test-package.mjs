@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fail, filesEndingWith, inRoot, install } from './project.mjs';
+import { fillPackage } from './published.mjs';
 
 function builtPlatform() {
   const built = existsSync(inRoot('npm')) ? readdirSync(inRoot('npm')) : [];
@@ -25,7 +26,7 @@ install(inRoot('packaging'));
 const platform = builtPlatform();
 const folder = mkdtempSync(path.join(tmpdir(), 'argvault-packed-'));
 try {
-  const packed = [inRoot(), inRoot('npm', platform)].map(source => pack(source, folder));
+  const packed = [fillPackage(), inRoot('npm', platform)].map(source => pack(source, folder));
   writeFileSync(path.join(folder, 'packed.json'), JSON.stringify(Object.fromEntries(packed)));
   const env = { ...process.env, ARGVAULT_PACKED: folder, ARGVAULT_PLATFORM: platform };
   // One file at a time: package managers keep both cores busy by themselves. The ceiling is for a whole file; each tool

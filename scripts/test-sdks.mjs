@@ -1,8 +1,9 @@
 // The adapters against the real SDKs, which are installed in a folder of their own. `--neurolink` also installs and
 // runs NeuroLink; `--install` does no more than to install.
-import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { builtAddons, fail, filesEndingWith, inRoot, install, root, run } from './project.mjs';
+import { fillPackage } from './published.mjs';
 
 // What the newest of the SDKs ask for.
 const OLDEST_NODE = 22;
@@ -17,11 +18,8 @@ if (builtAddons().length === 0) fail('There is no built addon. Run `npm run buil
 // A package finds its peers from where it lies, so the built tree is copied to where the SDKs are.
 const installed = path.join(sdks, 'node_modules', 'argvault');
 rmSync(installed, { recursive: true, force: true });
-mkdirSync(installed);
-const files = ['package.json', 'index.js', 'index.mjs', 'index.d.ts', 'index.d.mts', 'js', 'binding.js'];
-for (const file of [...files, 'argvault-warden', ...builtAddons()]) {
-  cpSync(inRoot(file), path.join(installed, file), { recursive: true });
-}
+cpSync(fillPackage(), installed, { recursive: true });
+for (const file of ['argvault-warden', ...builtAddons()]) cpSync(inRoot(file), path.join(installed, file));
 
 for (const folder of [sdks, path.join(sdks, 'neurolink')]) {
   const work = path.join(folder, 'work');

@@ -13,7 +13,6 @@ function packageIn(context) {
   const loaded = new Map();
   const load = file => {
     const outside = createRequire(file);
-    if (path.basename(file) === 'binding.js') return outside(file);
     if (loaded.has(file)) return loaded.get(file).exports;
     const module = { exports: {} };
     loaded.set(file, module);

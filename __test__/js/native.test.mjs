@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
+import fs, { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
 import compose from '../../js/compose.js';
 import native from '../../js/native.js';
+import { root } from '../helpers/child.mjs';
 
 const absent = () =>
-  native.loadNative(() => {
-    throw new Error('Cannot find native binding. npm has a bug.\nsecond line');
+  native.loadNative(root, () => {
+    throw new Error('invalid ELF header.\nsecond line');
   });
 
 test('without the addon importing works and isSupported says why not', () => {
@@ -69,7 +73,7 @@ const reportOf = header => ({ excludeNetwork: false, getReport: () => ({ header 
 for (const platform of ['darwin', 'win32', 'freebsd', 'android']) {
   test(`on ${platform} nothing is loaded, and the message says that Linux is needed`, t => {
     pretend(t, { platform });
-    const { error } = native.loadNative(() => assert.fail('the addon was asked for'));
+    const { error } = native.loadNative(root, () => assert.fail('the addon was asked for'));
     assert.match(error.message, new RegExp(`Linux only, and this is ${platform} .*\\.$`));
     assert.equal(error.details.expectedPackage, null);
   });
@@ -103,8 +107,31 @@ for (const { arch, report, name, libc } of [
 
 test('an addon that is there but was not loaded is named with the first line of the reason', () => {
   const { message, details } = absent().error;
-  assert.ok(
-    message.includes(`could not be loaded from ${details.found}: Cannot find native binding`),
-    message,
-  );
+  assert.ok(message.includes(`could not be loaded from ${details.found}: invalid ELF header. `), message);
+});
+
+/** A package's folder with an addon of its own that is none. */
+function placeWithAddon(t) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'argvault-native-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = path.join(folder, path.basename(absent().error.details.expectedFile));
+  writeFileSync(file, 'no addon');
+  return { folder, file };
+}
+
+test('an addon that was built in place is the one that is loaded, and says why it is not', t => {
+  const { folder, file } = placeWithAddon(t);
+  const { message, hint } = native.loadNative(folder).error;
+  assert.ok(message.includes(`could not be loaded from ${file}: `), message);
+  assert.match(message, /file too short/);
+  assert.match(hint, /^Run `npm install --include=optional argvault`/);
+});
+
+test('where there is no ldd to look into, the report tells the C library', t => {
+  const { folder, file } = placeWithAddon(t);
+  t.mock.method(fs, 'readFileSync', () => {
+    throw new Error('ENOENT');
+  });
+  const { details } = native.loadNative(folder).error;
+  assert.equal(details.found, file);
 });

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 'use strict';
 
+const path = require('node:path');
 const { unwrap } = require('../errors.js');
 const { loadNative } = require('../native.js');
 
@@ -15,7 +16,7 @@ const shown = ({ name, ok, needed, found, then }) =>
 
 /** The exit code is 1 when nothing could start here. */
 function doctor(json) {
-  const { ok: native, error } = loadNative();
+  const { ok: native, error } = loadNative(path.join(__dirname, '..', '..'));
   if (error) {
     process.stderr.write(`${error.message}\n`);
     return 1;

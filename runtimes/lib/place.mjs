@@ -1,10 +1,11 @@
 // Installs what the tests need, and puts the package there as npm would: from its tarballs, so that what is tested is
 // what users get, beside a `node_modules` and not within this repository.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fail, inRoot, modifiedAt, run } from '../../scripts/project.mjs';
+import { fillPackage } from '../../scripts/published.mjs';
 
 export const here = inRoot('runtimes');
 const modules = path.join(here, 'node_modules');
@@ -18,7 +19,7 @@ export function installTools() {
 }
 
 function tarballOf(dir, into) {
-  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', into];
+  const args = ['pack', '--json', '--pack-destination', into];
   const { status, stdout, stderr } = spawnSync('npm', args, { cwd: dir, encoding: 'utf8' });
   if (status !== 0) fail(`\`npm pack\` in ${dir} failed: ${stderr}`);
   return path.join(into, JSON.parse(stdout)[0].filename);
@@ -26,11 +27,11 @@ function tarballOf(dir, into) {
 
 /** The package, and the platform packages that the build has filled. */
 function packages() {
-  const platforms = existsSync(inRoot('npm')) ? readdirSync(inRoot('npm')) : [];
-  const filled = platforms
+  const own = fillPackage();
+  const filled = readdirSync(inRoot('npm'))
     .map(name => inRoot('npm', name))
     .filter(dir => readdirSync(dir).some(file => file.endsWith('.node')));
-  return [inRoot(), ...filled];
+  return [own, ...filled];
 }
 
 export function placePackage() {
