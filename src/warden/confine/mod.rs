@@ -16,14 +16,17 @@ mod ruleset;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 
+use self::ruleset::Built;
 use crate::confinement::Rules;
-use crate::os::spawn::Confinement;
+use crate::os::process::Pid;
+use crate::os::spawn::{Confinement, Program, SpawnFailure, Waiting, spawn};
 
 /// Ready for the child.
 #[derive(Debug)]
 pub struct Prepared {
     ruleset: Option<OwnedFd>,
     filter: Option<Vec<libc::sock_filter>>,
+    waiting: Option<Waiting>,
 }
 
 /// Makes what `rules` say. Fails rather than make less.
@@ -31,12 +34,56 @@ pub fn prepare(rules: &Rules) -> io::Result<Prepared> {
     Ok(Prepared {
         ruleset: if rules.landlock { Some(ruleset::build(rules)?) } else { None },
         filter: rules.filter.then(|| filter::build(rules)),
+        waiting: None,
     })
 }
 
 impl Prepared {
-    /// As the child takes it.
-    pub fn borrow(&self) -> Confinement<'_> {
-        Confinement { ruleset: self.ruleset.as_ref().map(|fd| fd.as_fd()), filter: self.filter.as_deref() }
+    /// Starts `program` under it.
+    pub fn start(self, program: &Program<'_>) -> Result<Pid, SpawnFailure> {
+        let ruleset = self.ruleset.as_ref().map(|fd| fd.as_fd());
+        let confinement = Some(Confinement { ruleset, filter: self.filter.as_deref() });
+        let program = Program { confinement, ..*program };
+        let started = self.waiting.and_then(|waiting| waiting.start(&program));
+        started.unwrap_or_else(|| spawn(&program))
+    }
+}
+
+/// All of it that doesn't depend on the command, made before there is one.
+#[derive(Debug)]
+pub struct Ahead {
+    rules: Rules,
+    ruleset: Option<Built>,
+    filter: Option<Vec<libc::sock_filter>>,
+    waiting: Option<Waiting>,
+}
+
+impl Ahead {
+    /// For a command that is held to `rules`, wherever its temporary directory is.
+    pub fn make(rules: Rules) -> io::Result<Self> {
+        let ruleset = if rules.landlock { Some(ruleset::build_ahead(&rules)?) } else { None };
+        let filter = rules.filter.then(|| filter::build(&rules));
+        // Without one the command makes its own.
+        let waiting = Waiting::new(filter.as_deref()).ok();
+        Ok(Self { rules, ruleset, filter, waiting })
+    }
+
+    /// What [`prepare`] makes of `rules`. Used is what is the same as if it were made now: nothing where the rules are others,
+    /// no ruleset where a place that they name has been replaced since.
+    pub fn prepare(self, rules: &Rules) -> io::Result<Prepared> {
+        if !self.rules.hold_as(rules) {
+            drop(self);
+            return prepare(rules);
+        }
+        let Self { ruleset, filter, waiting, .. } = self;
+        let complete = match ruleset {
+            Some(built) => built.complete(rules)?,
+            None => None,
+        };
+        let ruleset = match complete {
+            None if rules.landlock => Some(ruleset::build(rules)?),
+            complete => complete,
+        };
+        Ok(Prepared { ruleset, filter, waiting })
     }
 }
