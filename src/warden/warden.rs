@@ -265,7 +265,8 @@ impl Warden {
         end_with(&settle_in(&[warden.as_raw_fd()], delegation.as_ref()).and_then(|child_signals| {
             spare::rehearse()?;
             // What can't be made now is made, or refused by name, when it is needed.
-            let ahead = forecast.and_then(|rules| Ahead::make(rules).ok());
+            let is_wanted = || ready([Some(warden.as_fd())].into_iter(), Instant::now()) == [true];
+            let ahead = forecast.and_then(|rules| Ahead::make(rules, is_wanted).ok()?);
             let Some((launch, descriptors)) = spare::wait(&warden)? else { return Ok(()) };
             drop(warden);
             let three = <[OwnedFd; 3]>::try_from(descriptors);

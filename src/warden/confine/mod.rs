@@ -59,13 +59,17 @@ pub struct Ahead {
 }
 
 impl Ahead {
-    /// For a command that is held to `rules`, wherever its temporary directory is.
-    pub fn make(rules: Rules) -> io::Result<Self> {
+    /// For a command that is held to `rules`, wherever its temporary directory is. As much as there is time for: once
+    /// `is_wanted` the command makes the rest itself, which costs it less than waiting for it here.
+    pub fn make(rules: Rules, is_wanted: impl Fn() -> bool) -> io::Result<Option<Self>> {
+        if is_wanted() {
+            return Ok(None);
+        }
         let ruleset = if rules.landlock { Some(ruleset::build_ahead(&rules)?) } else { None };
         let filter = rules.filter.then(|| filter::build(&rules));
-        // Without one the command makes its own.
-        let waiting = Waiting::new(filter.as_deref()).ok();
-        Ok(Self { rules, ruleset, filter, waiting })
+        // Without one, also where none can be had, the command makes its own.
+        let waiting = if is_wanted() { None } else { Waiting::new(filter.as_deref()).ok() };
+        Ok(Some(Self { rules, ruleset, filter, waiting }))
     }
 
     /// What [`prepare`] makes of `rules`. Used is what is the same as if it were made now: nothing where the rules are others,
