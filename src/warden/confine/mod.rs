@@ -91,3 +91,68 @@ impl Ahead {
         Ok(Prepared { ruleset, filter, waiting })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::confinement::{Confined, Enforcement, Net};
+
+    /// Nothing for Landlock.
+    fn rules(own_signals: bool) -> Rules {
+        let off = Enforcement::NotRequested;
+        let confined = Confined {
+            level: "required".into(),
+            execute: off,
+            read: off,
+            write: off,
+            network: off,
+            signals: off,
+            syscalls: off,
+            executables: None,
+        };
+        Rules {
+            execute: None,
+            read: None,
+            write: None,
+            attributes_kept: false,
+            network: Net::None,
+            own_signals,
+            device_ioctls: true,
+            landlock: false,
+            filter: true,
+            tmp: None,
+            remove_tmp: false,
+            confined,
+        }
+    }
+
+    fn steps(filter: Option<&Vec<libc::sock_filter>>) -> Vec<(u16, u8, u8, u32)> {
+        filter.into_iter().flatten().map(|step| (step.code, step.jt, step.jf, step.k)).collect()
+    }
+
+    #[test]
+    fn nothing_is_begun_once_a_command_waits_for_it() {
+        assert!(Ahead::make(rules(true), || true).unwrap().is_none());
+        let asked = Cell::new(0);
+        let comes_meanwhile = || asked.replace(asked.get() + 1) > 0;
+        let ahead = Ahead::make(rules(true), comes_meanwhile).unwrap().unwrap();
+        assert!(ahead.waiting.is_none() && ahead.filter.is_some());
+    }
+
+    #[test]
+    fn a_filter_that_was_made_for_other_rules_is_not_used() {
+        let asked = Cell::new(0);
+        for (wanted, made_for) in [(true, true), (true, false), (false, true)] {
+            asked.set(0);
+            let comes_meanwhile = || asked.replace(asked.get() + 1) > 0;
+            let ahead = Ahead::make(rules(made_for), comes_meanwhile).unwrap().unwrap();
+            let prepared = ahead.prepare(&rules(wanted)).unwrap();
+            let anew = prepare(&rules(wanted)).unwrap();
+            assert_eq!(steps(prepared.filter.as_ref()), steps(anew.filter.as_ref()));
+        }
+        let [one, other] = [true, false].map(|own| prepare(&rules(own)).unwrap());
+        assert_ne!(steps(one.filter.as_ref()), steps(other.filter.as_ref()));
+    }
+}
