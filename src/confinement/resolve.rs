@@ -79,20 +79,11 @@ pub fn resolve(
         device_ioctls: kernel.landlock_abi >= 5,
         landlock: enforced(confined.syscalls),
         filter: kernel.seccomp,
+        tmp: None,
         remove_tmp: false,
         confined,
     };
     Ok(Resolved { rules, shown })
-}
-
-impl Rules {
-    /// Lets the tree use `path`, a directory made for it alone.
-    pub fn add_tmp(&mut self, path: &str, remove: bool) {
-        for list in [&mut self.read, &mut self.write].into_iter().flatten() {
-            list.push(Place { path: path.to_owned(), dir: true });
-        }
-        self.remove_tmp = remove;
-    }
 }
 
 impl Ground<'_> {

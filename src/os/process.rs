@@ -93,18 +93,18 @@ pub fn reap_any() -> io::Result<Option<(Pid, Ending)>> {
 /// The next child that has been stopped, consumed, or that has ended, left to be reaped (`waitid(2)`).
 pub fn next_child_event() -> io::Result<Option<ChildEvent>> {
     // Asked for stops only, the kernel says ECHILD where the children that there are have all ended.
-    if let Ok(Some(pid)) = wait_id(libc::WSTOPPED | libc::WNOHANG) {
+    if let Ok(Some(pid)) = wait_id(libc::P_ALL, 0, libc::WSTOPPED | libc::WNOHANG) {
         return Ok(Some(ChildEvent::Stopped(pid)));
     }
-    Ok(wait_id(libc::WEXITED | libc::WNOHANG | libc::WNOWAIT)?.map(ChildEvent::Ended))
+    Ok(wait_id(libc::P_ALL, 0, libc::WEXITED | libc::WNOHANG | libc::WNOWAIT)?.map(ChildEvent::Ended))
 }
 
-fn wait_id(flags: libc::c_int) -> io::Result<Option<Pid>> {
+fn wait_id(kind: libc::idtype_t, pid: Pid, flags: libc::c_int) -> io::Result<Option<Pid>> {
     let mut info = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
     loop {
         // SAFETY: the pointer is valid for the call, which fills the structure or leaves it zeroed.
         #[expect(unsafe_code, reason = "nix's waitid can't tell a real-time signal")]
-        let done = unsafe { libc::waitid(libc::P_ALL, 0, info.as_mut_ptr(), flags) };
+        let done = unsafe { libc::waitid(kind, pid.cast_unsigned(), info.as_mut_ptr(), flags) };
         if done == 0 {
             break;
         }
@@ -117,6 +117,12 @@ fn wait_id(flags: libc::c_int) -> io::Result<Option<Pid>> {
     #[expect(unsafe_code, reason = "reading what waitid filled in")]
     let pid = unsafe { info.assume_init().si_pid() };
     Ok((pid != 0).then_some(pid))
+}
+
+/// Whether the child `pid` has ended. It is left to be reaped.
+pub fn has_ended(pid: Pid) -> bool {
+    let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    matches!(wait_id(libc::P_PID, pid, flags), Ok(Some(_)) | Err(_))
 }
 
 /// Reaps the child `pid`, which has ended.

@@ -17,7 +17,9 @@ use crate::limits;
 use crate::os::socket;
 use crate::vault::layout;
 use crate::vault::store::NewTask;
-use crate::warden::protocol::{Launch, Refused, Report, Specification, VERSION, encode};
+use crate::warden::protocol::{
+    Forecast, Launch, MAX_LAUNCH, Refused, Report, Specification, VERSION, encode,
+};
 
 /// Everything that a keeper gets.
 #[derive(Debug)]
@@ -113,9 +115,13 @@ impl Supervisor {
             encode(&handover.specification).map_err(|error| system("writing the specification", error))?;
         let descriptors = handover.descriptors();
 
-        let launch =
-            Launch { version: VERSION.into(), overdue_ms: handover.overdue_ms(), sync: handover.sync };
-        let launch = encode(&launch).map_err(|error| system("writing the launch", error))?;
+        let launch = Launch {
+            version: VERSION.into(),
+            overdue_ms: handover.overdue_ms(),
+            sync: handover.sync,
+            ahead: warden.forecast(handover.specification.confinement.as_ref()),
+        };
+        let launch = encode_launch(launch).map_err(|error| system("writing the launch", error))?;
         let task = &handover.task;
         let sent = warden.send(&launch, &[keepers.as_fd(), task.folder.as_fd(), task.pending.as_fd()]).await;
         drop(keepers);
@@ -187,6 +193,16 @@ impl Handover {
             .into_iter()
             .fold(timeout_ms, u64::saturating_add)
     }
+}
+
+/// One that would be too long with its forecast goes with the plainest.
+fn encode_launch(mut launch: Launch) -> io::Result<Vec<u8>> {
+    let bytes = encode(&launch)?;
+    if bytes.len() <= MAX_LAUNCH {
+        return Ok(bytes);
+    }
+    launch.ahead = Some(Forecast::Free);
+    encode(&launch)
 }
 
 /// Waits for the first report, waking a warden that somebody stopped.

@@ -4,5 +4,6 @@ pub mod error;
 pub mod gate;
 pub mod launch;
 pub mod live;
+mod outlook;
 pub mod remote;
 pub mod warden_link;

@@ -13,8 +13,11 @@ use tokio::net::UnixStream;
 use tokio::sync::watch;
 
 use super::error::SupervisorError;
+use super::outlook::Outlook;
+use crate::confinement::Rules;
 use crate::limits;
 use crate::os::socket;
+use crate::warden::protocol::Forecast;
 
 /// How many commands there are to watch over.
 #[derive(Debug, Clone, Default)]
@@ -54,6 +57,7 @@ pub struct WardenLink {
     gone: AtomicBool,
     path: PathBuf,
     charges: Charges,
+    outlook: Mutex<Outlook>,
 }
 
 impl WardenLink {
@@ -85,6 +89,7 @@ impl WardenLink {
             gone: AtomicBool::new(false),
             path: path.to_owned(),
             charges,
+            outlook: Mutex::default(),
         })
     }
 
@@ -157,6 +162,11 @@ impl WardenLink {
         if let Some(pid) = self.pid().and_then(|pid| i32::try_from(pid).ok()) {
             let _ = crate::os::process::signal_child(pid, crate::os::signal::SignalNumber::CONT);
         }
+    }
+
+    /// What to tell it of the commands to come, given what this one is confined to.
+    pub fn forecast(&self, rules: Option<&Rules>) -> Option<Forecast> {
+        self.outlook.lock().ok()?.after(rules)
     }
 
     /// Gives up on it: its keepers go on, and the next start gets a new one.

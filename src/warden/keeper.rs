@@ -12,6 +12,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signalfd::SignalFd;
 
 use super::capture::{Capture, Trouble};
+use super::confine::Ahead;
 use super::containment::{Delegation, Leaf};
 use super::launch::{self, Launched};
 use super::lifecycle::{Action, Lifecycle, Timings};
@@ -47,6 +48,8 @@ pub struct Post {
     pub delegation: Option<Delegation>,
     /// What the program gets back that the warden changed for itself.
     pub defaults: ProgramDefaults,
+    /// The confinement, as far as it was made before there was a command.
+    pub ahead: Option<Ahead>,
 }
 
 /// Serves one command from its specification to its record. Afterwards the process ends.

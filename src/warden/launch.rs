@@ -17,6 +17,7 @@ use super::peers::{Peers, tell};
 use super::protocol::{ExecBy, Inbox, Limits, Refused, Report, Specification, encode};
 use super::settle::{Ended, outcome};
 use super::warden::ProgramDefaults;
+use crate::confinement::Rules;
 use crate::os::process::Pid;
 use crate::os::socket;
 use crate::os::spawn::{Executable, Program, ResourceLimit, SpawnFailure, Stage, spawn};
@@ -79,7 +80,7 @@ struct Handed {
 }
 
 /// Starts the program. `None` when there is nothing to keep: the host has been told, or is gone.
-pub fn launch(post: Post) -> Option<(Launched, Post)> {
+pub fn launch(mut post: Post) -> Option<(Launched, Post)> {
     let mut inbox = Inbox::default();
     let (specification, handed) = match receive(&post, &mut inbox) {
         Ok(Some(received)) => received,
@@ -94,6 +95,7 @@ pub fn launch(post: Post) -> Option<(Launched, Post)> {
             return None;
         }
     };
+    let ahead = post.ahead.take();
     let Post { delegation, socket, .. } = &post;
     let pinned = match Pinned::of(&specification, handed.program.as_ref()).and_then(|pinned| match &pinned {
         Some(program) => program.check().map(|()| pinned),
@@ -106,13 +108,15 @@ pub fn launch(post: Post) -> Option<(Launched, Post)> {
         }
     };
     let mut leaf = delegation.as_ref().and_then(|delegation| delegation.leaf(&specification.task_id).ok());
-    let start = |leaf: Option<&Leaf>| start(&specification, &handed, leaf, &post.defaults, &post.pending);
-    let mut done = start(leaf.as_ref());
+    let start = |leaf: Option<&Leaf>, ahead: Option<confine::Ahead>| {
+        start(&specification, &handed, leaf, &post.defaults, &post.pending, ahead)
+    };
+    let mut done = start(leaf.as_ref(), ahead);
     if let (Err(Failure::CgroupClosed(_)), Some(closed)) = (&done, &leaf) {
         // Made, but nobody can be moved into it: that asks for more than the directory (`cgroups(7)`, delegation).
         closed.remove();
         leaf = None;
-        done = start(None);
+        done = start(None, None);
     }
     match done {
         Ok((main, pipes)) => {
@@ -183,6 +187,7 @@ fn start(
     leaf: Option<&Leaf>,
     defaults: &ProgramDefaults,
     pending: &File,
+    ahead: Option<confine::Ahead>,
 ) -> Result<(Pid, [OwnedFd; 2]), Failure> {
     let argv = strings(&specification.argv)?;
     let env = strings(&specification.env)?;
@@ -200,10 +205,8 @@ fn start(
     let (stderr_read, stderr_write) = output_pipe()?;
     let procs = leaf.map(Leaf::procs).transpose().map_err(Failure::CgroupClosed)?;
     let limits = resource_limits(specification.limits, leaf, defaults)?;
-    let confinement = match specification.confinement.as_ref().map(confine::prepare).transpose() {
-        Ok(confinement) => confinement,
-        Err(error) => return Err(Failure::Refused(Refused::Unconfined(error.to_string()))),
-    };
+    let confinement = confined(specification.confinement.as_ref(), ahead)
+        .map_err(|error| Failure::Refused(Refused::Unconfined(error.to_string())))?;
     layout::mark_started(pending).map_err(|error| resources("marking the start", &error))?;
     let program = Program {
         executable: match (&specification.exec, &handed.program) {
@@ -217,12 +220,25 @@ fn start(
         limits: &limits,
         umask: defaults.umask,
         cgroup: procs.as_ref().map(|procs| procs.as_fd()),
-        confinement: confinement.as_ref().map(confine::Prepared::borrow),
+        confinement: None,
     };
-    match spawn(&program) {
+    let spawned = match confinement {
+        Some(prepared) => prepared.start(&program),
+        None => spawn(&program),
+    };
+    match spawned {
         Ok(pid) => Ok((pid, [stdout_read, stderr_read])),
         Err(SpawnFailure { stage: Stage::Cgroup, error }) => Err(Failure::CgroupClosed(error)),
         Err(failure) => Err(explain(&failure, specification)),
+    }
+}
+
+/// What the program is confined by, if it is. What was made ahead and isn't used is gone before the program starts.
+fn confined(rules: Option<&Rules>, ahead: Option<confine::Ahead>) -> io::Result<Option<confine::Prepared>> {
+    match (rules, ahead) {
+        (None, _) => Ok(None),
+        (Some(rules), None) => confine::prepare(rules).map(Some),
+        (Some(rules), Some(ahead)) => ahead.prepare(rules).map(Some),
     }
 }
 

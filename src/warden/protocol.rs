@@ -27,6 +27,22 @@ pub struct Launch {
     pub overdue_ms: u64,
     /// fsync what is written.
     pub sync: bool,
+    /// What the commands to come are likely to be confined to, where that has changed: the warden prepares for it. No
+    /// promise; what each one is confined to is in its specification.
+    pub ahead: Option<Forecast>,
+}
+
+/// Most bytes of an encoded [`Launch`].
+pub const MAX_LAUNCH: usize = 8 * 1024;
+
+/// What commands to come are likely to be confined to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Forecast {
+    /// Nothing, or nothing that is worth preparing for.
+    Free,
+    /// These rules, without a temporary directory.
+    Confined(Box<Rules>),
 }
 
 /// How the program is exec'd.

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     fn launch() -> Launch {
-        Launch { version: "x".into(), overdue_ms: 7, sync: true }
+        Launch { version: "x".into(), overdue_ms: 7, sync: true, ahead: None }
     }
 
     #[test]

@@ -13,13 +13,15 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::stat::{Mode, umask};
 
+use super::confine::Ahead;
 use super::containment::Delegation;
 use super::keeper::{self, Post, ready};
 use super::lost::{self, Lost};
 use super::peers::tell;
-use super::protocol::{Inbox, Launch, Refused, Report, VERSION, encode};
+use super::protocol::{Forecast, Inbox, Launch, MAX_LAUNCH, Refused, Report, VERSION, encode};
 use super::spare::{self, Spare};
 use super::tree::Tree;
+use crate::confinement::Rules;
 use crate::limits;
 use crate::os::process::{self, ChildEvent, Ending, Forked, Pid, SingleThreaded};
 use crate::os::signal::{self, SignalNumber};
@@ -73,6 +75,8 @@ struct Warden {
     spare: Option<Spare>,
     /// When that one is let go.
     spare_until: Instant,
+    /// What that one prepares for.
+    forecast: Option<Rules>,
     lost: Lost,
     tree: Tree,
 }
@@ -96,6 +100,7 @@ pub fn run() -> std::io::Result<()> {
         keepers: Vec::new(),
         spare: None,
         spare_until: Instant::now(),
+        forecast: None,
         lost: Lost::default(),
         tree: Tree::of_self(),
     };
@@ -165,14 +170,14 @@ impl Warden {
 
     fn hear_host(&mut self) {
         let Some(host) = &self.host else { return };
-        let mut buffer = [0; 4096];
+        let mut buffer = [0; MAX_LAUNCH];
         match socket::receive(host, &mut buffer, false) {
             Ok(received) if received.bytes > 0 => {
                 self.inbox.push(&buffer[..received.bytes]);
-                // A launch is far smaller than the buffer and carries its descriptors on its first byte; the kernel
+                // A launch is no larger than the buffer and carries its descriptors on its first byte; the kernel
                 // never joins the bytes of two messages with descriptors in one receive (`unix(7)`).
                 match self.inbox.take::<Launch>() {
-                    Ok(Some(launch)) => self.launch(&launch, received.descriptors),
+                    Ok(Some(launch)) => self.launch(launch, received.descriptors),
                     Ok(None) => {}
                     Err(_) => self.host = None,
                 }
@@ -182,9 +187,14 @@ impl Warden {
         }
     }
 
-    fn launch(&mut self, launch: &Launch, descriptors: Vec<OwnedFd>) {
+    fn launch(&mut self, mut launch: Launch, descriptors: Vec<OwnedFd>) {
+        match launch.ahead.take() {
+            None => {}
+            Some(Forecast::Free) => self.forecast = None,
+            Some(Forecast::Confined(rules)) => self.forecast = Some(*rules),
+        }
         let spare = self.spare.take().filter(|_| launch.version == VERSION && descriptors.len() == 3);
-        let employed = spare.and_then(|spare| spare.employ(launch, &descriptors).ok());
+        let employed = spare.and_then(|spare| spare.employ(&launch, &descriptors).ok());
         // Too few came when this process has no descriptor left for them; without the socket nobody can be told, and
         // the host reads the closing of the other copies as such.
         let Ok([socket, folder, pending]) = <[OwnedFd; 3]>::try_from(descriptors) else { return };
@@ -223,7 +233,8 @@ impl Warden {
         let kept = [socket.as_raw_fd(), folder.as_raw_fd(), pending.as_raw_fd()];
         let defaults = self.defaults;
         end_with(&settle_in(&kept, delegation.as_ref()).map(|child_signals| {
-            keeper::serve(Post { socket, folder, pending, sync, child_signals, delegation, defaults });
+            let ahead = None;
+            keeper::serve(Post { socket, folder, pending, sync, child_signals, delegation, defaults, ahead });
         }))
     }
 
@@ -250,15 +261,19 @@ impl Warden {
         self.forget_others();
         let delegation = self.delegation.take();
         let defaults = self.defaults;
+        let forecast = self.forecast.take();
         end_with(&settle_in(&[warden.as_raw_fd()], delegation.as_ref()).and_then(|child_signals| {
             spare::rehearse()?;
+            // What can't be made now is made, or refused by name, when it is needed.
+            let is_wanted = || ready([Some(warden.as_fd())].into_iter(), Instant::now()) == [true];
+            let ahead = forecast.and_then(|rules| Ahead::make(rules, is_wanted).ok()?);
             let Some((launch, descriptors)) = spare::wait(&warden)? else { return Ok(()) };
             drop(warden);
             let three = <[OwnedFd; 3]>::try_from(descriptors);
             let [socket, folder, pending] =
                 three.map_err(|_| std::io::Error::other("too few descriptors"))?;
             let (socket, pending, sync) = (socket.into(), pending.into(), launch.sync);
-            keeper::serve(Post { socket, folder, pending, sync, child_signals, delegation, defaults });
+            keeper::serve(Post { socket, folder, pending, sync, child_signals, delegation, defaults, ahead });
             Ok(())
         }))
     }

@@ -100,11 +100,27 @@ async fn the_machine_is_not_written_through_its_file_systems() {
                 .is_stopped(preset.clone(), sh(&format!("echo x > {path} && rm {path} && echo escaped")))
                 .await;
         }
-        for path in ["/proc/sys/kernel/domainname", "/proc/self/oom_score_adj", "/proc/$PPID/oom_score_adj"] {
-            let argv =
-                sh(&format!("cat {path} > $TMPDIR/as-it-is; cat $TMPDIR/as-it-is > {path} && echo escaped"));
-            field.is_stopped_without_twin(preset.clone(), argv).await;
+        for path in ["/proc/self/oom_score_adj", "/proc/$PPID/oom_score_adj"] {
+            field.is_stopped(preset.clone(), written_as_it_is(path)).await;
         }
+    }
+}
+
+/// Writes back what a file in `/proc` says, so that nothing changes. The shell's variable is the only other place that is
+/// written.
+fn written_as_it_is(path: &str) -> Json {
+    sh(&format!("as_it_is=$(cat {path}); echo \"$as_it_is\" > {path} && echo escaped"))
+}
+
+#[tokio::test]
+async fn the_kernels_settings_are_not_written_where_this_user_may_write_them() {
+    const SETTING: &str = "/proc/sys/kernel/domainname";
+    let field = Field::new();
+    let mine = std::fs::File::options().write(true).open(SETTING).is_ok();
+    let (_, free) = field.run(None, &written_as_it_is(SETTING)).await;
+    assert_eq!(free.contains("escaped"), mine, "the twin does what this user may: {free}");
+    for preset in presets() {
+        field.is_stopped_without_twin(preset, written_as_it_is(SETTING)).await;
     }
 }
 
@@ -158,12 +174,33 @@ async fn no_other_kind_of_socket_is_made() {
     }
     let (_, free) = field.run(None, &perl("socket(my $s, 2, 2, 0) and print 'escaped'")).await;
     assert!(free.contains("escaped"), "the twin");
-    let bound = format!("{}/made", field.rig.work().display());
-    let pair = format!(
-        "use Socket; socketpair(my $a, my $b, PF_UNIX, SOCK_STREAM, 0) or die $!; close $b; \
-         bind($a, pack_sockaddr_un('{bound}')) and listen($a, 1) and print 'escaped'"
+    // Outside, even the name of one isn't made; a command of the workspace's may make it there.
+    let made = format!("{}/made", field.outside.display());
+    let named = format!(
+        "use Socket; socketpair(my $a, my $b, PF_UNIX, SOCK_STREAM, 0) or die $!; \
+         bind($a, pack_sockaddr_un('{made}')) and unlink('{made}') and print 'escaped'"
     );
-    field.is_stopped_without_twin(json!("workspace"), perl(&pair)).await;
+    field.is_stopped(json!("workspace"), perl(&named)).await;
+}
+
+#[tokio::test]
+async fn no_end_of_a_pair_listens_which_the_kernel_forbids_free_commands_too() {
+    let field = Field::new();
+    let pair = |number: u32| {
+        let bound = field.rig.work().join(format!("made-{number}"));
+        perl(&format!(
+            "use Socket; socketpair(my $a, my $b, PF_UNIX, SOCK_STREAM, 0) or die $!; close $b; \
+             bind($a, pack_sockaddr_un('{}')) or die $!; print listen($a, 1) ? 'escaped' : 'errno '.($!+0)",
+            bound.display()
+        ))
+    };
+    let forbidden = format!("errno {}", libc::EINVAL);
+    assert_eq!(
+        field.run(None, &pair(0)).await.1,
+        forbidden,
+        "a free command's pair listens: this needs a twin"
+    );
+    assert_eq!(field.run(Some(&json!("workspace")), &pair(1)).await.1, forbidden);
 }
 
 #[tokio::test]
@@ -178,13 +215,28 @@ async fn a_file_without_a_name_is_not_executed() {
         libc::SYS_openat
     );
     field.is_stopped(json!({ "level": "required", "execute": ["perl"] }), perl(&script)).await;
-    let sealed = format!(
-        "use IO::Handle; my $n = 'x'; my $fd = syscall({}, $n, 8); die $! if $fd < 0; chmod 0700, \"/proc/self/fd/$fd\"; \
-         open my $m, '+>&=', $fd; open my $i, '<', '/bin/echo'; {{ local $/; print {{$m}} <$i>; }} $m->flush; \
-         $^F = 99; exec \"/proc/$$/fd/$fd\", 'escaped'",
+    field.is_stopped(json!({ "level": "required", "execute": ["perl"] }), perl(&memory_file(0))).await;
+}
+
+/// Fills a memory file, made with these flags, with a program, and executes it.
+fn memory_file(flags: u32) -> String {
+    format!(
+        "use IO::Handle; my $n = 'x'; my $fd = syscall({}, $n, {flags}); die $! if $fd < 0; \
+         chmod 0700, \"/proc/self/fd/$fd\"; open my $m, '+>&=', $fd; open my $i, '<', '/bin/echo'; \
+         {{ local $/; print {{$m}} <$i>; }} $m->flush; $^F = 99; exec(\"/proc/$$/fd/$fd\", 'escaped') or print \"refused\"",
         libc::SYS_memfd_create
-    );
-    field.is_stopped_without_twin(json!({ "level": "required", "execute": ["perl"] }), perl(&sealed)).await;
+    )
+}
+
+#[tokio::test]
+async fn a_sealed_memory_file_is_not_executed_which_the_kernel_forbids_free_commands_too() {
+    const MFD_NOEXEC_SEAL: u32 = 8;
+    let field = Field::new();
+    let argv = perl(&memory_file(MFD_NOEXEC_SEAL));
+    let (_, free) = field.run(None, &argv).await;
+    assert_eq!(free, "refused", "a free command's sealed file is executed: this needs a twin");
+    let (_, confined) = field.run(Some(&json!({ "level": "required", "execute": ["perl"] })), &argv).await;
+    assert_eq!(confined, "refused");
 }
 
 #[tokio::test]
@@ -204,30 +256,38 @@ async fn a_hard_link_is_the_same_file_and_a_script_brings_no_other_interpreter()
 async fn neither_its_own_record_nor_another_commands_is_reached() {
     let field = Field::new();
     let vault = field.rig.vault();
-    field.rig.set_policy(json!({ "allowedExecutables": ["sh"] }));
+    // With a temporary directory, and free otherwise.
+    let bare = json!({ "level": "required" });
+    field.rig.set_policy(json!({ "allowedExecutables": ["sh"], "confinement": bare }));
     let other = field.rig.start(sh("echo secret; sleep 60"), json!({})).await;
     let folder = vault.join(&other);
     crate::support::eventually("the output", || {
         std::fs::read(folder.join("stdout")).ok().filter(|text| !text.is_empty())
     })
     .await;
-    let own = "${TMPDIR%/tmp}";
+    // Its own folder: a free command, whose temporary directory is elsewhere, has it from its keeper.
+    let own = "own=${TMPDIR%/tmp}; [ -e $own/command.json ] || { own=$(readlink /proc/$PPID/fd/* | grep '/record.pending$'); \
+               own=${own%/*}; [ -d $own/tmp ] || mkdir $own/tmp; }";
+    let away = |path: &str| format!("mv {path} {path}.away && mv {path}.away {path} && echo escaped");
     let attempts = [
         format!("cat {} && echo escaped", folder.join("stdout").display()),
         format!("cat {} && echo escaped", folder.join("command.json").display()),
         format!("echo x >> {} && echo escaped", folder.join("stdout").display()),
-        format!("rm {} && echo escaped", folder.join("record.pending").display()),
+        away(folder.join("record.pending").to_str().unwrap()),
         format!("echo x > {}/x && echo escaped", folder.join("tmp").display()),
-        format!("cat {own}/command.json && echo escaped"),
-        format!("echo x >> {own}/stderr && echo escaped"),
-        format!("mv {own}/tmp {own}/other && echo escaped"),
-        format!("ls {own} {} && echo escaped", vault.display()),
+        format!("{own}; cat $own/command.json && echo escaped"),
+        format!("{own}; echo x >> $own/stderr && echo escaped"),
+        format!("{own}; {}", away("$own/tmp")),
+        format!("{own}; ls $own {} && echo escaped", vault.display()),
     ];
     for attempt in attempts {
-        field.is_stopped_without_twin(json!("workspace"), sh(&attempt)).await;
+        let (status, free) = field.run(None, &sh(&attempt)).await;
+        // Not where the command's text is shown.
+        assert!(free.contains("escaped\n"), "the twin of {attempt}: {free}{status:#}");
+        let (status, text) = field.run(Some(&json!("workspace")), &sh(&attempt)).await;
+        assert_ne!(status["cause"], "start-failed", "{attempt} never ran: {status:#}");
+        assert!(!text.contains("escaped"), "{attempt}: {text}{status:#}");
     }
-    let twin = sh(&format!("cat {} && echo escaped", folder.join("command.json").display()));
-    assert!(field.run(None, &twin).await.1.contains("escaped"), "the twin");
     field.rig.host.kill(&other, argvault::os::signal::SignalNumber::KILL).await.unwrap();
 }
 

@@ -9,6 +9,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod ahead;
 mod attempt;
 mod cost;
 mod escapes;

@@ -39,7 +39,8 @@ impl RawWarden {
     /// Has a keeper forked, and gives the host's end of the command's socket.
     fn launch(&self, files: &NewTask, overdue_ms: u64) -> UnixStream {
         let (own, keepers) = socket::pair().unwrap();
-        let launch = encode(&Launch { version: VERSION.into(), overdue_ms, sync: false }).unwrap();
+        let launch =
+            encode(&Launch { version: VERSION.into(), overdue_ms, sync: false, ahead: None }).unwrap();
         let descriptors = [keepers.as_fd(), files.folder.as_fd(), files.pending.as_fd()];
         assert_eq!(socket::send(&self.socket, &launch, &descriptors).unwrap(), launch.len());
         own

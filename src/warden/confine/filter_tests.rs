@@ -27,6 +27,7 @@ fn rules(execute: bool, attributes_kept: bool, network: Net) -> Rules {
         device_ioctls: true,
         landlock: true,
         filter: true,
+        tmp: None,
         remove_tmp: false,
         confined: Confined {
             level: "required".into(),

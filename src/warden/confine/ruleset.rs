@@ -1,5 +1,6 @@
 //! The Landlock ruleset.
 
+use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -10,6 +11,7 @@ use landlock::{
     RulesetCreatedAttr, Scope,
 };
 use nix::errno::Errno;
+use nix::sys::stat::{fstat, lstat};
 
 use crate::confinement::{Net, Place, Rules};
 use crate::os::landlock::add_path_rule;
@@ -56,8 +58,68 @@ fn handled(rules: &Rules) -> Rights {
     handled
 }
 
+/// A ruleset, and what its rules were made for.
+#[derive(Debug)]
+pub(super) struct Built {
+    pub(super) ruleset: OwnedFd,
+    seen: Vec<Seen>,
+}
+
+/// What a place was.
+#[derive(Debug)]
+struct Seen {
+    path: CString,
+    /// The file that has the rule; `None` where there was nothing to have one.
+    file: Option<(u64, u64)>,
+}
+
+/// Device and inode of what `path` names; a link at its end is what it names.
+fn file_at(path: &CStr) -> Option<(u64, u64)> {
+    lstat(path).ok().map(|found| (found.st_dev, found.st_ino))
+}
+
 /// Makes the ruleset; every part of it or none.
 pub(super) fn build(rules: &Rules) -> io::Result<OwnedFd> {
+    let ruleset = empty(rules)?;
+    let root = File::open("/")?;
+    for grant in grants(rules) {
+        grant.add(&ruleset, &root)?;
+    }
+    add_tmp(&ruleset, rules)?;
+    Ok(ruleset)
+}
+
+/// Makes it without the temporary directory, some time before it is used.
+pub(super) fn build_ahead(rules: &Rules) -> io::Result<Built> {
+    let ruleset = empty(rules)?;
+    let root = File::open("/")?;
+    let mut seen = Vec::new();
+    for grant in grants(rules) {
+        let opened = grant.add(&ruleset, &root)?;
+        let file = opened.map(fstat).transpose()?.map(|found| (found.st_dev, found.st_ino));
+        seen.push(Seen { path: CString::new(grant.path)?, file });
+    }
+    Ok(Built { ruleset, seen })
+}
+
+impl Built {
+    /// The ruleset for `rules`, which hold as those did that it was made for. `None` when a place is no longer what it was
+    /// then, or is what gets no rule, such as a link: it has to be made anew.
+    ///
+    /// A rule keeps its inode in memory (`get_inode_object` in `security/landlock/fs.c`), so no other file has its number
+    /// meanwhile. Only a file of another file system, mounted where that one was unmounted, could have the numbers of both,
+    /// and it is granted nothing. Where a directory above was moved and a link to it put in its place, the name still leads
+    /// to the very inode that the rule is about.
+    pub(super) fn complete(self, rules: &Rules) -> io::Result<Option<OwnedFd>> {
+        if self.seen.iter().any(|seen| file_at(&seen.path) != seen.file) {
+            return Ok(None);
+        }
+        add_tmp(&self.ruleset, rules)?;
+        Ok(Some(self.ruleset))
+    }
+}
+
+fn empty(rules: &Rules) -> io::Result<OwnedFd> {
     let failed =
         |error: landlock::RulesetError| io::Error::other(format!("making a Landlock ruleset: {error}"));
     let mut ruleset = Ruleset::default()
@@ -76,13 +138,25 @@ pub(super) fn build(rules: &Rules) -> io::Result<OwnedFd> {
             ruleset = ruleset.add_rule(NetPort::new(*port, AccessNet::ConnectTcp)).map_err(failed)?;
         }
     }
-    let ruleset =
-        Option::<OwnedFd>::from(ruleset).ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))?;
-    let root = File::open("/")?;
-    for grant in grants(rules) {
-        grant.add(&ruleset, &root)?;
+    Option::<OwnedFd>::from(ruleset).ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))
+}
+
+/// The temporary directory, which is one command's alone.
+fn add_tmp(ruleset: &OwnedFd, rules: &Rules) -> io::Result<()> {
+    let Some(path) = &rules.tmp else { return Ok(()) };
+    let mut rights = Rights::EMPTY;
+    if rules.read.is_some() {
+        rights |= reading();
     }
-    Ok(ruleset)
+    if rules.write.is_some() {
+        rights |= to_write(rules);
+    }
+    Grant { path, dir: true, rights: rights & handled(rules) }.add(ruleset, &File::open("/")?).map(drop)
+}
+
+/// What a place that may be written gets.
+fn to_write(rules: &Rules) -> Rights {
+    reading() | writing(rules) | AccessFs::Refer
 }
 
 /// What one place gets.
@@ -100,7 +174,7 @@ fn grants(rules: &Rules) -> Vec<Grant<'_>> {
     let lists = [
         (&rules.execute, reading() | AccessFs::Execute),
         (&rules.read, reading()),
-        (&rules.write, reading() | writing(rules) | AccessFs::Refer),
+        (&rules.write, to_write(rules)),
     ];
     let mut grants: Vec<Grant<'_>> = Vec::new();
     for (places, rights) in lists {
@@ -132,10 +206,10 @@ fn grants(rules: &Rules) -> Vec<Grant<'_>> {
 
 impl Grant<'_> {
     /// By the real path: a link that has been put there is not followed. What is gone, or is no directory any more, gets
-    /// nothing.
-    fn add(&self, ruleset: &OwnedFd, root: &File) -> io::Result<()> {
+    /// nothing. Gives what was opened for it.
+    fn add(&self, ruleset: &OwnedFd, root: &File) -> io::Result<Option<OwnedFd>> {
         if self.rights.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let path = Path::new(self.path);
         let below = path.strip_prefix("/").ok().filter(|below| !below.as_os_str().is_empty());
@@ -143,12 +217,13 @@ impl Grant<'_> {
         let kind = if self.dir { Kind::Directory } else { Kind::Any };
         let opened = match open_place(root.as_fd(), below, kind, Reach::BeneathWithoutLinks) {
             Ok(opened) => opened,
-            Err(Errno::ENOENT | Errno::ENOTDIR | Errno::ELOOP | Errno::EACCES) => return Ok(()),
+            Err(Errno::ENOENT | Errno::ENOTDIR | Errno::ELOOP | Errno::EACCES) => return Ok(None),
             Err(errno) => return Err(errno.into()),
         };
         add_path_rule(ruleset.as_fd(), opened.as_fd(), self.rights.bits()).map_err(|error| {
             io::Error::new(error.kind(), format!("a Landlock rule for {}: {error}", self.path))
-        })
+        })?;
+        Ok(Some(opened))
     }
 }
 
@@ -173,6 +248,7 @@ mod tests {
             device_ioctls: true,
             landlock: true,
             filter: true,
+            tmp: None,
             remove_tmp: false,
             confined: Confined {
                 level: "required".into(),
