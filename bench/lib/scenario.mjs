@@ -50,13 +50,14 @@ function merge(into, lines) {
   }
 }
 
-async function runPart(name, parameters, { scratch, floorFile, ceilingMs, say }) {
+async function runPart(name, parameters, { scratch, floorFile, ceilingMs, nodeOptions, say }) {
   const dir = path.join(scratch, 'part');
   const resultFile = path.join(scratch, 'result.json');
   rmSync(resultFile, { force: true });
   mkdirSync(dir);
   const args = [name, dir, resultFile, floorFile ?? '', JSON.stringify(parameters)];
-  const child = spawn(process.execPath, ['--expose-gc', inBench('lib', 'child.mjs'), ...args], {
+  const options = ['--expose-gc', ...nodeOptions];
+  const child = spawn(process.execPath, [...options, inBench('lib', 'child.mjs'), ...args], {
     env: { ...process.env, [MARK]: run },
     stdio: ['ignore', 'inherit', 'inherit'],
     timeout: ceilingMs,
@@ -80,13 +81,13 @@ export async function runScenarios(names, { how, scratch, floorFile, say }) {
   const lines = new Map();
   const failures = [];
   for (const name of names) {
-    const { plan, ceilingMs } = await import(`../scenarios/${name}.mjs`);
+    const { plan, ceilingMs, nodeOptions = [] } = await import(`../scenarios/${name}.mjs`);
     const parts = plan(how);
     const begun = performance.now();
     for (const [i, parameters] of parts.entries()) {
       say(`${name} ${i + 1}/${parts.length} ${JSON.stringify(parameters)}`);
       try {
-        merge(lines, await runPart(name, parameters, { scratch, floorFile, ceilingMs, say }));
+        merge(lines, await runPart(name, parameters, { scratch, floorFile, ceilingMs, nodeOptions, say }));
       } catch (error) {
         failures.push(`${name} ${JSON.stringify(parameters)}: ${error.message}`);
         say(failures.at(-1));
