@@ -106,7 +106,7 @@ pub type FamilyFuture = Pin<Box<dyn Future<Output = Result<Json, Error>> + Send>
 /// Tools that come together, such as those of one repository.
 pub trait ToolFamily: Send + Sync + 'static {
     /// Its tools, in the order in which a model is told of them.
-    fn definitions(&self) -> Vec<ToolDefinition>;
+    fn definitions(&self) -> &[ToolDefinition];
     /// Executes one of them.
     fn execute(&self, call: FamilyCall) -> FamilyFuture;
 }
@@ -124,7 +124,7 @@ impl ToolSet {
     /// All of them. `retrieve_context` comes with any registration, once.
     pub fn definitions(&self) -> Vec<ToolDefinition> {
         let own = CommandTool::ALL.iter().filter(|tool| self.has(**tool)).map(|tool| tool.definition());
-        own.chain(self.git.iter().flat_map(|git| git.definitions())).collect()
+        own.chain(self.git.iter().flat_map(|git| git.definitions().to_vec())).collect()
     }
 
     pub(super) fn has(&self, tool: CommandTool) -> bool {

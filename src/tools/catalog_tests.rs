@@ -161,8 +161,8 @@ fn every_tool_says_what_comes_back_and_that_it_is_live() {
 fn retrieve_context_comes_with_any_registration_once() {
     struct NoTools;
     impl ToolFamily for NoTools {
-        fn definitions(&self) -> Vec<ToolDefinition> {
-            Vec::new()
+        fn definitions(&self) -> &[ToolDefinition] {
+            &[]
         }
         fn execute(&self, call: FamilyCall) -> FamilyFuture {
             panic!("there is no {}", call.name)

@@ -132,8 +132,8 @@ impl Tools {
             return Ok(Known::Own(tool));
         }
         let of_git = set.git.as_ref().and_then(|git| {
-            let mut definitions = git.definitions().into_iter();
-            definitions.find(|tool| tool.name == text).map(|tool| (Arc::clone(git), tool.name))
+            let definition = git.definitions().iter().find(|tool| tool.name == text)?;
+            Some((Arc::clone(git), definition.name))
         });
         match of_git {
             Some((git, name)) => Ok(Known::Family(git, name)),

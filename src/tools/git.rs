@@ -24,8 +24,8 @@ impl Tools {
     /// Registers the repository of `options`, and the tools that ask it.
     pub fn register_repository(&self, options: &Value, env: &Value) -> Result<(), Error> {
         let toolbox = self.host.register_git(options, env)?;
-        let extra = toolbox.options().extra.clone();
-        self.register_git(Arc::new(GitTools { host: Arc::clone(&self.host), extra }));
+        let definitions = definitions(&toolbox.options().extra);
+        self.register_git(Arc::new(GitTools { host: Arc::clone(&self.host), definitions }));
         Ok(())
     }
 }
@@ -33,15 +33,19 @@ impl Tools {
 /// The tools of one repository.
 struct GitTools {
     host: Arc<CommandHost>,
-    extra: Vec<Extra>,
+    definitions: Vec<ToolDefinition>,
+}
+
+fn definitions(extra: &[Extra]) -> Vec<ToolDefinition> {
+    let log = if extra.contains(&Extra::Log) { extended_log() } else { log() };
+    let six = [log, show(), diff(), blame(), merge_base(), ls_files()];
+    let more = EXTRA_TOOLS.iter().filter(|(_, tool)| extra.contains(tool));
+    six.into_iter().chain(more.map(|(name, tool)| extra_tool(name, *tool))).collect()
 }
 
 impl ToolFamily for GitTools {
-    fn definitions(&self) -> Vec<ToolDefinition> {
-        let log = if self.extra.contains(&Extra::Log) { extended_log() } else { log() };
-        let six = [log, show(), diff(), blame(), merge_base(), ls_files()];
-        let extra = EXTRA_TOOLS.iter().filter(|(_, extra)| self.extra.contains(extra));
-        six.into_iter().chain(extra.map(|(name, extra)| extra_tool(name, *extra))).collect()
+    fn definitions(&self) -> &[ToolDefinition] {
+        &self.definitions
     }
 
     fn execute(&self, call: FamilyCall) -> FamilyFuture {
