@@ -2,7 +2,8 @@ import { createRequire } from 'node:module';
 
 // Not by `import`: Node would search the file for the names that it exports, which it then doesn't find, and read it in
 // a thread of its own.
-const argvault = createRequire(import.meta.url)('./index.js');
+const require = createRequire(import.meta.url);
+const argvault = require('./index.js');
 
 export const {
   ArgvaultError,

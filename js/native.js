@@ -68,11 +68,23 @@ function requireInstalled(name) {
 }
 
 /** The addon that was built here, or else the one of the package for this platform. */
-function requireAddon(root) {
-  const name = `${process.platform}-${process.arch}-${abi()}`;
+function requireFor(root, abi) {
+  const name = `${process.platform}-${process.arch}-${abi}`;
   const built = addonFile(root, name);
   // Asked first: a `require` that finds nothing takes longer than all the rest.
   return fs.existsSync(built) ? require(built) : requireInstalled(name);
+}
+
+function requireAddon(root) {
+  const usual = abi();
+  try {
+    return requireFor(root, usual);
+  } catch (cause) {
+    // A Node that was built for the other one than this system's.
+    const own = libc().abi;
+    if (own === usual) throw cause;
+    return requireFor(root, own);
+  }
 }
 
 /** Where the first of these is, if one is there. */

@@ -1,13 +1,13 @@
 // Memory errors that no test sees, in the code that has `unsafe` or runs beside it: suites of whole processes under
 // AddressSanitizer, and under Miri the units that ask the kernel for nothing that Miri lacks. `npm run sanitize`, or with
 // `asan` or `miri` only that. Needs rustup's nightly, with the components miri and rust-src.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fail, inRoot, run } from './project.mjs';
 
 const target = inRoot('target', 'sanitize');
 const nextest = ['+nightly', 'nextest', 'run', '--locked', '--no-default-features', '--no-fail-fast'];
-// What measures memory measures the sanitizer's.
-const MEASURES_MEMORY = 'not test(/the_host_does_not_grow/)';
+// What measures memory measures the sanitizer's; a build within a test takes these flags too, and hasn't this toolchain.
+const NOT_MEANT = 'not test(/the_host_does_not_grow|cargo_builds_and_tests/)';
 const SUITES = ['process_tree', 'start', 'vault', 'confinement', 'confinement_kernel', 'torture'];
 
 /**
@@ -18,6 +18,7 @@ function addressSanitizer() {
   const reports = inRoot('target', 'sanitize', 'reports');
   rmSync(reports, { recursive: true, force: true });
   mkdirSync(reports, { recursive: true });
+  chmodSync(reports, 0o1777); // some tests run a host as another user
   const source = inRoot('target', 'sanitize', 'options.c');
   const object = source.replace(/c$/, 'o');
   const options = `log_path=${reports}/asan:detect_leaks=0`;
@@ -32,9 +33,11 @@ function addressSanitizer() {
   const suites = SUITES.flatMap(suite => ['--test', suite]);
   // With a target of its own, flags for the code under test don't reach build scripts and macros.
   const host = `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-unknown-linux-gnu`;
-  run('cargo', [...nextest, '--target', host, ...suites, '-E', MEASURES_MEMORY], { env });
-  const found = readdirSync(reports);
-  for (const name of found) console.error(readFileSync(`${reports}/${name}`, 'utf8'));
+  run('cargo', [...nextest, '--target', host, ...suites, '-E', NOT_MEANT], { env });
+  // What is no error is a warning about the stack of a child that ends before it has exec'd.
+  const all = readdirSync(reports).map(name => readFileSync(`${reports}/${name}`, 'utf8'));
+  const found = all.filter(report => report.includes('ERROR: AddressSanitizer'));
+  for (const report of found) console.error(report);
   if (found.length > 0) fail(`AddressSanitizer wrote ${found.length} reports.`);
 }
 

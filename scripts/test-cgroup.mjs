@@ -24,6 +24,8 @@ const MACHINES = {
   arm64: ['qemu-system-aarch64', 'ttyAMA0', '-M', 'virt', '-cpu', 'max'],
 };
 
+const USER = '/bin/setpriv --reuid=1000 --regid=1000 --clear-groups';
+
 /** The first process. `$C/unit` is as a service manager hands a unit over whose processes it puts below it. */
 const init = suite => `#!/bin/busybox sh
 export PATH=/bin ARGVAULT_EXPECT_CONTAINMENT=cgroup
@@ -38,7 +40,11 @@ at "the machine's root" 1 /bin/busybox env
 echo '+memory +pids' > $C/cgroup.subtree_control
 mkdir -p $C/unit/host; chown -R 1000 $C/unit
 echo $$ > $C/unit/host/cgroup.procs
-at "a user's unit" 1 /bin/setpriv --reuid=1000 --regid=1000 --clear-groups
+at "a user's unit" 1 ${USER}
+mkdir -p $C/unit/slice/service; chown -R 1000 $C/unit/slice; echo +memory > $C/unit/cgroup.subtree_control
+echo $$ > $C/unit/slice/service/cgroup.procs
+at "a service of a user's own manager" 0 ${USER}
+echo $$ > $C/unit/host/cgroup.procs
 at "root below a unit that nobody was given" 0 /bin/busybox env
 /bin/setfattr -n trusted.delegate -v 1 $C/unit
 at "root below a unit that it was given" 1 /bin/busybox env
@@ -120,7 +126,7 @@ try {
   });
   console.log(run.stdout ?? run.error);
   const passed = run.stdout?.match(/^place: passed\r?$/gm)?.length ?? 0;
-  if (passed !== 4) fail(`${passed} of 4 places passed.`);
+  if (passed !== 5) fail(`${passed} of 5 places passed.`);
 } finally {
   rmSync(work, { recursive: true, force: true });
 }

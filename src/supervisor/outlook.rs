@@ -4,7 +4,8 @@
 use crate::confinement::Rules;
 use crate::warden::protocol::Forecast;
 
-/// What one warden has been told, and what the last command was.
+/// What one warden has been told, and what the last command was. Two starts at once may be heard in the other order, and what
+/// is too long is left out: the warden then prepares what isn't used, until the next change.
 #[derive(Debug, Default)]
 pub struct Outlook {
     told: Option<Rules>,

@@ -128,18 +128,16 @@ fn is_handed_on(dir: &OwnedFd, controller: &str) -> bool {
 
 /// Whether a cgroup that is not this process's own was given to whoever runs it. A service manager puts the processes of a
 /// unit that it delegates into a cgroup below it (`DelegateSubgroup=`, `systemd.resource-control(5)`), so that the unit's
-/// own has none. Root may write everywhere, and goes by the mark that says so (`user.delegate` or `trusted.delegate`, systemd 251).
+/// own has none. It says so by a mark (`user.delegate` or `trusted.delegate`, systemd 251). Without one, only the topmost
+/// that this user may write counts, and for root none: what lies between is a service manager's of this very user, and a
+/// tree that was moved there would have left the limits of its unit.
 fn is_handed_over(cgroup: &Path) -> bool {
-    let is_writable = |name| {
-        let path = cgroup.join(name);
-        faccessat(AT_FDCWD, &path, AccessFlags::W_OK, AtFlags::AT_EACCESS).is_ok()
-    };
-    let is_marked = || {
-        let marks = [c"user.delegate", c"trusted.delegate"];
-        marks.into_iter().any(|mark| path::has_attribute(cgroup, mark))
-    };
-    ["", "cgroup.procs", SUBTREE_CONTROL].into_iter().all(is_writable)
-        && (!geteuid().is_root() || is_marked())
+    let is_writable = |path: &Path| faccessat(AT_FDCWD, path, AccessFlags::W_OK, AtFlags::AT_EACCESS).is_ok();
+    let marks = [c"user.delegate", c"trusted.delegate"];
+    let is_marked = || marks.into_iter().any(|mark| path::has_attribute(cgroup, mark));
+    let is_topmost = || !geteuid().is_root() && cgroup.parent().is_none_or(|above| !is_writable(above));
+    ["", "cgroup.procs", SUBTREE_CONTROL].into_iter().all(|name| is_writable(&cgroup.join(name)))
+        && (is_marked() || is_topmost())
 }
 
 /// Ends what wardens left that were killed together with their keepers, and removes their directories. One that was
@@ -263,7 +261,6 @@ mod tests {
         assert!(leaf.set("memory.max", 5).is_err(), "a file that isn't there is made by nobody");
     }
 
-    /// The files of a cgroup, as far as they matter to whether it was handed over.
     #[test]
     fn a_cgroup_above_counts_only_if_it_was_handed_over() {
         let dir = tempfile::tempdir().unwrap();
@@ -271,7 +268,10 @@ mod tests {
         for name in ["cgroup.procs", SUBTREE_CONTROL] {
             std::fs::write(dir.path().join(name), "").unwrap();
         }
-        assert_eq!(is_handed_over(dir.path()), !geteuid().is_root(), "whatever root may write is not root's");
+        assert!(
+            !is_handed_over(dir.path()),
+            "whoever may write it may write what is above it, and nobody has marked it"
+        );
         assert!(!hands_on_memory(dir.path()), "a file that took the word and gave nothing");
     }
 

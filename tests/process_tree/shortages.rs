@@ -22,7 +22,7 @@ fn assert_refused_or_ran(result: &Json) {
             ran.push(&one["task"]);
         }
     }
-    assert!(tries[0]["code"].is_string(), "the first try was no shortage: {tries:#?}");
+    assert!(tries.iter().any(|one| one["code"].is_string()), "no try was a shortage: {tries:#?}");
     assert!(tries.last().unwrap()["task"].is_string(), "there never was room: {tries:#?}");
     assert_eq!(result["after"]["exitCode"], 0);
     let folders = result["folders"].as_array().unwrap();

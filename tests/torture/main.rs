@@ -145,7 +145,9 @@ fn end_a_host(random: &mut Random) {
     };
     place.until("a record for each start", || unrecorded().is_empty());
     for (task, record) in place.records() {
-        assert_eq!(record["cause"], "host-gone", "{task}: {record:#}");
+        // A flood may have filled its cap before.
+        let expected = ["host-gone", "output-limit"].map(serde_json::Value::from);
+        assert!(expected.contains(&record["cause"]), "{task}: {record:#}");
     }
     assert!(place.survivors().is_empty());
 }
