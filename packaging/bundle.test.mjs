@@ -1,8 +1,10 @@
-// A server bundled by esbuild, with the package left out of the bundle as every native one is.
+// A server bundled by esbuild, with the package left out of the bundle as every native one is, or deployed with the files that a
+// tracer finds.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { nodeFileTrace } from '@vercel/nft';
 import { build } from 'esbuild';
 import { platform, tarballs } from './lib/packed.mjs';
 import { consumer, run, runNode } from './lib/run.mjs';
@@ -37,5 +39,15 @@ for (const [format, entry] of formats) {
     const outfile = inFolder('dist', 'all.js');
     const all = { ...common, entryPoints: [inFolder(entry)], outfile };
     await assert.rejects(build(all), /No loader is configured for "\.node" files/);
+  });
+}
+
+for (const [format, entry] of formats) {
+  test(`a tracer of files that begins with an ${format} module finds the package's JavaScript and the addon`, async () => {
+    const { fileList } = await nodeFileTrace([inFolder(entry)], { base: folder });
+    const addon = `node_modules/argvault-${platform}/argvault.${platform}.node`;
+    for (const file of ['node_modules/argvault/index.js', addon]) {
+      assert.ok(fileList.has(file), `${file} is not among ${[...fileList].join(' ')}`);
+    }
   });
 }
