@@ -122,6 +122,38 @@ impl Rules {
 }
 
 #[cfg(test)]
+impl Rules {
+    /// No list of anything: what a test starts from.
+    pub(crate) fn of_nothing() -> Self {
+        let off = super::Enforcement::NotRequested;
+        let confined = Confined {
+            level: "required".into(),
+            execute: off,
+            read: off,
+            write: off,
+            network: off,
+            signals: off,
+            syscalls: off,
+            executables: None,
+        };
+        Self {
+            execute: None,
+            read: None,
+            write: None,
+            attributes_kept: false,
+            network: Net::None,
+            own_signals: true,
+            device_ioctls: true,
+            landlock: true,
+            filter: true,
+            tmp: None,
+            remove_tmp: false,
+            confined,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -38,34 +38,9 @@ fn alike(one: Option<&Rules>, other: Option<&Rules>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::confinement::{Confined, Enforcement, Net};
 
     fn rules(own_signals: bool, tmp: &str) -> Rules {
-        let off = Enforcement::NotRequested;
-        let confined = Confined {
-            level: "required".into(),
-            execute: off,
-            read: off,
-            write: off,
-            network: off,
-            signals: off,
-            syscalls: off,
-            executables: None,
-        };
-        Rules {
-            execute: None,
-            read: None,
-            write: None,
-            attributes_kept: false,
-            network: Net::None,
-            own_signals,
-            device_ioctls: true,
-            landlock: true,
-            filter: true,
-            tmp: Some(tmp.into()),
-            remove_tmp: true,
-            confined,
-        }
+        Rules { own_signals, tmp: Some(tmp.into()), remove_tmp: true, ..Rules::of_nothing() }
     }
 
     #[test]

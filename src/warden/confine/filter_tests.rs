@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use super::super::interpreter::{errno, run};
 use super::*;
-use crate::confinement::{Confined, Enforcement};
 
 /// Every call of aarch64 by name, from libc's own lists for it and, for newer ones, the kernel's
 /// (`include/uapi/asm-generic/unistd.h`).
@@ -16,29 +15,12 @@ fn aarch64() -> HashMap<&'static str, u32> {
 }
 
 fn rules(execute: bool, attributes_kept: bool, network: Net) -> Rules {
-    let off = Enforcement::NotRequested;
     Rules {
         execute: execute.then(Vec::new),
-        read: None,
         write: attributes_kept.then(Vec::new),
         attributes_kept,
         network,
-        own_signals: true,
-        device_ioctls: true,
-        landlock: true,
-        filter: true,
-        tmp: None,
-        remove_tmp: false,
-        confined: Confined {
-            level: "required".into(),
-            execute: off,
-            read: off,
-            write: off,
-            network: off,
-            signals: off,
-            syscalls: off,
-            executables: None,
-        },
+        ..Rules::of_nothing()
     }
 }
 

@@ -97,35 +97,10 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::confinement::{Confined, Enforcement, Net};
 
     /// Nothing for Landlock.
     fn rules(own_signals: bool) -> Rules {
-        let off = Enforcement::NotRequested;
-        let confined = Confined {
-            level: "required".into(),
-            execute: off,
-            read: off,
-            write: off,
-            network: off,
-            signals: off,
-            syscalls: off,
-            executables: None,
-        };
-        Rules {
-            execute: None,
-            read: None,
-            write: None,
-            attributes_kept: false,
-            network: Net::None,
-            own_signals,
-            device_ioctls: true,
-            landlock: false,
-            filter: true,
-            tmp: None,
-            remove_tmp: false,
-            confined,
-        }
+        Rules { own_signals, landlock: false, ..Rules::of_nothing() }
     }
 
     fn steps(filter: Option<&Vec<libc::sock_filter>>) -> Vec<(u16, u8, u8, u32)> {

@@ -230,37 +230,13 @@ impl Grant<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::confinement::{Confined, Enforcement};
 
     fn rules(read: Option<&[&str]>, write: Option<&[&str]>) -> Rules {
         let places = |paths: Option<&[&str]>| {
             let place = |path: &&str| Place { path: (*path).into(), dir: !path.contains('.') };
             paths.map(|paths| paths.iter().map(place).collect())
         };
-        let off = Enforcement::NotRequested;
-        Rules {
-            execute: None,
-            read: places(read),
-            write: places(write),
-            attributes_kept: false,
-            network: Net::None,
-            own_signals: true,
-            device_ioctls: true,
-            landlock: true,
-            filter: true,
-            tmp: None,
-            remove_tmp: false,
-            confined: Confined {
-                level: "required".into(),
-                execute: off,
-                read: off,
-                write: off,
-                network: off,
-                signals: off,
-                syscalls: off,
-                executables: None,
-            },
-        }
+        Rules { read: places(read), write: places(write), ..Rules::of_nothing() }
     }
 
     #[test]
